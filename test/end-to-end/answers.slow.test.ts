@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { correctedBook } from '../support/fix-workbook.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -106,55 +105,6 @@ it('an answer to an unreadable file is one line', async () => {
   ]);
 });
 
-it('an answer says whether the API has the number, also where an order of it was accepted before', async () => {
-  const source =
-    '- { name: erp, type: export, path: erp.json, stable: 100ms, poll: 200ms, answers: answers }';
-  await using place = await openErp(source, '', { record: true });
-  const known = new Set<string>();
-  const answerTo = async (...orders: object[]) => {
-    await writeFile(path.join(place.folder, 'erp.json'), `${JSON.stringify(orders)}\n`);
-    await place.run(['start', '--once']);
-    const names = (await readdir(place.answers)).filter((name) => !known.has(name));
-    expect(names).toHaveLength(1);
-    for (const name of names) known.add(name);
-    const answer = await readFile(path.join(place.answers, names[0] ?? ''), 'utf8');
-    return (JSON.parse(answer) as Record<string, string>[]).map(({ _outcome, _code, _at_api }) =>
-      [_outcome, _code, _at_api].join(' '),
-    );
-  };
-  const order = (purchaseOrderNumber: string, quantity: number | string = 1) => {
-    return { purchaseOrderNumber, items: [{ articleCode: 'A', quantity }] };
-  };
-  const others = [order('PO-3'), order('PO-4', 'none')];
-  expect(await answerTo(order('PO-1'), order('PO-2'), ...others)).toEqual([
-    'accepted  yes',
-    'accepted  yes',
-    'refused 400 no',
-    'invalid not-a-number no',
-  ]);
-  const changed = [order('PO-1', 2), order('PO-2', 'none')];
-  expect(await answerTo(...changed, ...others)).toEqual([
-    'conflict other-content yes',
-    'invalid not-a-number yes',
-    'duplicate known-invalid no',
-    'duplicate known-invalid no',
-  ]);
-  expect(await answerTo(...changed, order('PO-4', 'none'), order('PO-6'))).toEqual([
-    'duplicate known-invalid yes',
-    'duplicate known-invalid yes',
-    'duplicate known-invalid no',
-    'accepted  yes',
-  ]);
-  await place.setFaults([
-    { kind: 'drop', when: 'after', orders: ['PO-7'] },
-    { kind: 'answer', on: 'list', status: 403 },
-  ]);
-  expect(await answerTo(order('PO-6'), order('PO-7'))).toEqual([
-    'duplicate duplicate yes',
-    expect.stringMatching(/^inDoubt .* unknown$/),
-  ]);
-});
-
 it('an answer waits for its folder, does not follow a link, and replaces no file', async () => {
   await using place = await openErp();
   await rename(place.answers, path.join(place.folder, 'elsewhere'));
@@ -176,60 +126,3 @@ it('an answer waits for its folder, does not follow a link, and replaces no file
   expect((await readdir(place.answers)).sort()).toEqual([`${batch}-2.csv`, `${batch}.csv`]);
   expect(await readFile(path.join(place.answers, `${batch}.csv`), 'utf8')).toBe('of somebody else');
 });
-
-it('an answer says that a duplicate is not accepted; a fix file has an answer, and an order sent again has none', async () => {
-  await using place = await openErp(SOURCE, '', { record: true });
-  await place.setFaults([{ ...REFUSED, orders: ['PO-3', 'PO-4'] }]);
-  const answerTo = async (file: string) => {
-    const batch = await until(`the report of ${file}`, async () =>
-      (await place.reportsNow()).find((one) => one.file === file && one.state === 'finished'),
-    );
-    const name = await until('its answer', async () =>
-      (await readdir(place.answers)).find((one) => one.startsWith(batch.batch)),
-    );
-    return await readFile(path.join(place.answers, name), 'utf8');
-  };
-  await place.run(['pause']);
-  const daemon = place.start(['start']);
-  const items = [{ articleCode: 'A', quantity: 1 }];
-  const orders = ['PO-1', 'PO-3'].map((purchaseOrderNumber) => ({ purchaseOrderNumber, items }));
-  await place.drop('first.json', JSON.stringify(orders));
-  await until('its orders wait', async () => (await waits(place, 'pause')) === 2);
-  await place.drop(
-    'second.csv',
-    'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\nPO-3,A,1\nPO-4,A,1\n',
-  );
-  await until('two wait for them', async () => (await waits(place, 'order')) === 2);
-  await place.run(['resume']);
-  const codes = JSON.parse(await answerTo('first.json')) as Record<string, string>[];
-  expect(codes.map(({ _outcome, _code }) => [_outcome, _code])).toEqual([
-    ['accepted', ''],
-    ['refused', '400'],
-  ]);
-  const second = await answerTo('second.csv');
-  expect(second).toMatch(/^PO-1,A,1,duplicate,[^,]*,duplicate,.*is in ""first.json""/m);
-  expect(second).toMatch(
-    /^PO-3,A,1,duplicate,[^,]*,not-accepted,.*is in ""first.json"".*, and is not accepted/m,
-  );
-  expect(second).toMatch(/^PO-4,A,1,refused,/m);
-
-  await place.setFaults([]);
-  expect((await place.run(['dead-letters', 'retry', '--order', 'PO-4', '--yes'])).code).toBe(0);
-  await until('it is accepted', () => place.stored().has('PO-4'));
-  const [report] = await place.reportsNow();
-  if (report === undefined) throw new Error('no report');
-  await place.drop('first.fix.xlsx', await correctedBook(place, report, () => ({ _do: 'send' })));
-  expect(await answerTo('first.fix.xlsx')).toMatch(/PO-3.*accepted/s);
-  // What is written at this moment has a hidden name.
-  expect((await readdir(place.answers)).filter((name) => !name.startsWith('.'))).toHaveLength(3);
-  expect(await answerTo('second.csv')).toBe(second);
-  daemon.child.kill('SIGTERM');
-  expect((await daemon.ended).code).toBe(0);
-});
-
-/** How many orders wait for something. */
-async function waits(place: Workplace, what: string): Promise<number> {
-  const { out } = await place.run(['status', '--json']);
-  const { waits: found } = JSON.parse(out) as { waits: { for: string; orders: number }[] };
-  return found.find((one) => one.for === what)?.orders ?? 0;
-}

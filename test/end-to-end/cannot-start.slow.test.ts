@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { csvOf, openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -69,19 +66,6 @@ describe('start', () => {
       /correct\s+sources\[0\]\.answers in/,
     );
     expect(place.stored().size).toBe(0);
-  });
-
-  it('refuses an environment marker that is a link or a pipe, and a linked folder in an inbox', async () => {
-    await using place = await openWorkplace();
-    const marker = path.join(place.inbox, '.po-sync-environment');
-    await symlink('/dev/zero', marker);
-    await refuses(place, ['start'], {}, marker);
-    await rm(marker);
-    await promisify(execFile)('mkfifo', [marker]);
-    await refuses(place, ['start'], {}, marker);
-    await rm(marker);
-    await symlink(place.inbox, path.join(place.inbox, 'done'));
-    await refuses(place, ['start'], {}, path.join(place.inbox, 'done'), 'is a link');
   });
 
   it('refuses another address of the API until a person says that the API is the same, or begins a new ledger', async () => {

@@ -2,8 +2,6 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
-import { openOperator } from '../support/operator.ts';
-import { until } from '../support/until.ts';
 import type { Workplace } from '../support/workplace.ts';
 
 const INBOX = 'type: inbox, path: inbox, mapping: erp, stable: 100ms, poll: 200ms';
@@ -40,31 +38,6 @@ async function readAll(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.csv'));
   return await Promise.all(names.map((name) => readFile(path.join(folder, name), 'latin1')));
 }
-
-it('the answer to a correction in the dashboard has delimiter, encoding and line ends of the file that it corrects', async () => {
-  await using place = await open(`- { name: erp, ${INBOX}, answers: answers }`);
-  const person = await openOperator(place, place.start(['start']));
-  await place.drop('orders.csv', FILE);
-  const id = await until('the dead letter', async () => {
-    const { body } = await person.call('GET', '/dead-letters/list');
-    const [letter] = (body['deadLetters'] ?? []) as { id: string }[];
-    return letter?.id;
-  });
-  // Windows-1252 has no such letter.
-  const rows = [{ row: 1, cells: { quantity: '7', note: '\u0141' } }];
-  const sent = await until('the correction, once the batch is finished', async () => {
-    const answer = await person.call('POST', '/dead-letters/correct', { id, rows });
-    return answer.body['code'] !== 'batch-in-progress' && answer;
-  });
-  expect([sent.status, sent.body['sent']]).toEqual([200, true]);
-  const answers = await until('both answers', async () => {
-    const found = await place.answersIn('answers');
-    return found.length === 2 ? found : undefined;
-  });
-  expect(answers).toContainEqual(
-    expect.stringMatching(new RegExp(`^${HEAD}PO-2;S\u00e4ge;7;\\?;accepted;[^;]+;;;yes\\n$`)),
-  );
-});
 
 it.each([
   ['has none', '', []],

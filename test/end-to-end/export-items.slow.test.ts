@@ -1,10 +1,10 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Report } from '../../src/report/report.ts';
 import type { KeptOrder } from '../../src/report/results.ts';
 import { until } from '../support/until.ts';
-import { openWorkplace, type Running, type Workplace } from '../support/workplace.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const HEAD = 'purchaseOrderNumber,articleCode,quantity\n';
 const EXPORT = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
@@ -20,13 +20,6 @@ const versionOf = (place: Workplace, orders: number) =>
     }),
   );
 
-/** The name of the only batch, which has no report yet. */
-const batchOf = (place: Workplace) =>
-  until('the batch', async () => {
-    const { out } = await place.run(['batches', 'list', '--json']);
-    return (JSON.parse(out) as { batches: { batch: string }[] }).batches[0]?.batch;
-  });
-
 /** The articles and quantities that a report keeps. */
 async function itemsOf(place: Workplace, report: Report): Promise<string[]> {
   const kept = JSON.parse(await place.read(report, 'items.json')) as KeptOrder[];
@@ -34,11 +27,6 @@ async function itemsOf(place: Workplace, report: Report): Promise<string[]> {
     items.map(({ articleCode, quantity }) => `${number} ${articleCode} ${quantity}`),
   );
   return all.sort();
-}
-
-async function stop(daemon: Running): Promise<void> {
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
 }
 
 it('the report of an export keeps the items of its new orders, with which a later version is compared', async () => {
@@ -54,29 +42,4 @@ it('the report of an export keeps the items of its new orders, with which a late
   const known = { items: [{ articleCode: 'BOLT', quantity: 5 }, { articleCode: 'B' }] };
   const payload = { items: [{ articleCode: 'BOLT', quantity: 6 }] };
   expect(JSON.parse(out)).toMatchObject({ deadLetters: [{ kind: 'conflict', payload, known }] });
-});
-
-it('an export whose daemon is killed with kill -9 before its report keeps the items of its orders, each once', async () => {
-  await using place = await openWorkplace({ source: EXPORT });
-  await place.run(['pause', '--reason', 'test']);
-  await writeExport(place, 'E-1,BOLT,5\nE-2,NUT,1\n');
-  const first = place.spawn(['start']);
-  // Only its own report is prevented: a version is not claimed where the journal of decisions cannot be written.
-  const report = path.join(place.reports, await batchOf(place));
-  await writeFile(report, 'in the way');
-  expect(await place.run(['resume'])).toMatchObject({ code: 0 });
-  await until(
-    'the report that fails',
-    () => place.stored().size === 2 && first.out().includes('"batch-trouble"'),
-  );
-  first.child.kill('SIGKILL');
-  await first.ended;
-  await rm(report);
-  const second = place.spawn(['start']);
-  expect(await itemsOf(place, await versionOf(place, 2))).toEqual(['E-1 BOLT 5', 'E-2 NUT 1']);
-  expect(new Set(place.stored().values())).toEqual(new Set([1]));
-  await until('the copy to be removed', async () => {
-    return (await readdir(path.join(place.folder, 'data', 'spool', 'erp'))).length === 0;
-  });
-  await stop(second);
 });

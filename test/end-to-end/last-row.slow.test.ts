@@ -1,9 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { correctedBook } from '../support/fix-workbook.ts';
 import { removeRehearsal } from '../support/remove-rehearsal.ts';
-import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 const COLUMNS =
@@ -37,26 +36,6 @@ it('of an export that is cut off above its last row nothing is sent, and its com
     ['E-1', 1],
     ['E-2', 1],
   ]);
-});
-
-it('status names an export that is cut off above its last row, until the complete version is there', async () => {
-  const source =
-    '- { name: erp, type: export, path: erp.csv, stable: 1h, poll: 10s, mapping: erp }';
-  await using place = await openWorkplace({ more: MORE, source });
-  const file = path.join(place.folder, 'erp.csv');
-  await writeFile(file, ROWS);
-  const waiting = async () => (await place.json('status')).sources[0].waitingFiles;
-  expect(await waiting()).toMatchObject([
-    { name: 'erp.csv', why: { code: 'changing', reason: 'it is still changing' } },
-  ]);
-  expect((await place.run(['status'])).out).toMatch(
-    /^ {2}erp: erp\.csv, .*changed .* ago: it is still changing$/m,
-  );
-  const config = await readFile(place.config, 'utf8');
-  await writeFile(place.config, config.replace('stable: 1h', 'stable: 20ms'));
-  await until('its patience is over', async () => (await waiting()) === undefined);
-  await writeFile(place.config, config);
-  expect(await waiting()).toHaveLength(1);
 });
 
 it('a fix file of such a source is taken without the row', async () => {

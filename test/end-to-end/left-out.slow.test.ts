@@ -1,4 +1,4 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openWorkplace } from '../support/workplace.ts';
@@ -52,27 +52,6 @@ it('the report, the batch and the log name an accepted order whose rows the mapp
     warnings: expect.arrayContaining([text]),
   });
   expect(out).toMatch(/"event":"batch-finished".*"file":"second\.csv".*"leftOut":1/);
-});
-
-it('of several new versions of an export the older is read first: what the newer has otherwise or leaves out is said', async () => {
-  const source =
-    '- { name: erp, type: export, path: "erp/PO_*.csv", stable: 100ms, poll: 200ms, mapping: erp }';
-  await using place = await openWorkplace({ more: MORE, source });
-  await mkdir(path.join(place.folder, 'erp'));
-  const write = (name: string, rows: readonly string[]) =>
-    writeFile(path.join(place.folder, 'erp', name), `${HEAD}${rows.join('\n')}\n`);
-  // So many rows that the newer file would be read before the end of the older.
-  const many = Array.from({ length: 5_000 }, (_, at) => `M-${at >> 6},A${at},1,10`);
-  await write('PO_30112026.csv', [...many, 'A-1,X,2,10', 'B-1,X,2,10']);
-  await write('PO_01122026.csv', ['A-1,X,2,90', 'B-1,X,5,10']);
-  const hourAgo = Date.now() / 1_000 - 3_600;
-  await utimes(path.join(place.folder, 'erp', 'PO_30112026.csv'), hourAgo, hourAgo);
-  await place.run(['start', '--once']);
-  const [older, newer] = (await place.reportsNow()).toSorted((a, b) =>
-    b.file.localeCompare(a.file),
-  );
-  expect(older).toMatchObject({ file: 'PO_30112026.csv', open: 0 });
-  expect(newer).toMatchObject({ counts: { accepted: 0, conflict: 1 }, leftOut: { orders: 1 } });
 });
 
 it('an export names an order that it leaves out once', async () => {

@@ -1,22 +1,12 @@
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectRedis } from '../../src/redis/connect.ts';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import { freePort } from '../support/free-port.ts';
-import { openDatabase } from '../support/shared-redis.ts';
 import { until } from '../support/until.ts';
 import { csvOf } from '../support/workplace.ts';
 
-/** Makes all checks of settled files due. */
-async function makeChecksDue(url: string): Promise<void> {
-  const redis = await connectRedis(url);
-  const [key = ''] = await redis.keys('*:file-checks');
-  for (const check of await redis.zrange(key, 0, '-1')) await redis.zadd(key, 0, check);
-  redis.disconnect();
-}
-
-describe('start --once', () => {
+describe.concurrent('start --once', () => {
   it('without a file ends with 0, and says on standard error that nothing could be sent and why', async () => {
     await using place = await openWorkplace();
     const config = await readFile(place.config, 'utf8');
@@ -36,39 +26,6 @@ describe('start --once', () => {
     expect(await place.run(['start', '--once'])).toMatchObject({ code: 0, err: '' });
   });
 
-  it('ends with 2, once, when the file of an earlier run has grown since', async () => {
-    const url = await openDatabase();
-    await using place = await openWorkplace({ redis: url });
-    await place.drop('orders.csv', csvOf(2));
-    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-    const [settled = ''] = (await readdir(place.inbox, { recursive: true })).filter((name) =>
-      /done.*\.csv$/.test(name),
-    );
-    await appendFile(path.join(place.inbox, settled), 'PO-9,NEW,A-1,1\n');
-    await makeChecksDue(url);
-    const { code, out } = await place.run(['start', '--once', '--json']);
-    expect({ code, ...JSON.parse(out) }).toMatchObject({
-      code: 2,
-      batches: [{ file: 'orders.csv', needPerson: 1 }],
-    });
-    expect(await place.reportsNow()).toMatchObject([
-      { state: 'finished', counts: { orders: 2, accepted: 2 } },
-    ]);
-    expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  });
-
-  it('says on standard error, without a terminal, which files need a person', async () => {
-    await using place = await openWorkplace();
-    await place.drop('orders.csv', `${csvOf(2)}PO-9,NEW,A-1,none\n`);
-    const { code, err } = await place.run(['start', '--once']);
-    const [report] = await place.reportsNow();
-    const named = `1 file needs a person (orders.csv: 1 order, batch ${report?.batch.slice(-8)})`;
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: `${named}: open ${path.join(place.reports, report?.batch ?? '', 'report.html')}, or run po-sync batches list --open.\n`,
-    });
-  });
-
   it('says on standard error why delivery is paused when the maximum wait is over', async () => {
     await using place = await openWorkplace({
       faults: { faults: [{ kind: 'answer', status: 403 }] },
@@ -84,7 +41,7 @@ describe('start --once', () => {
   });
 });
 
-it('says on standard error while a person has paused delivery who, why, since when and how to resume', async () => {
+it.concurrent('says on standard error while a person has paused delivery who, why, since when and how to resume', async () => {
   await using place = await openWorkplace();
   await place.run(['start', '--once']);
   await place.run(['pause', '--reason', 'stock-taking']);
@@ -99,7 +56,7 @@ it('says on standard error while a person has paused delivery who, why, since wh
   expect([...place.stored().values()]).toEqual([1]);
 });
 
-it('a file that a killed run claimed is finished; one claimed before the ledger began waits for a person', async () => {
+it.concurrent('a file that a killed run claimed is finished; one claimed before the ledger began waits for a person', async () => {
   await using place = await openWorkplace();
   await place.run(['start', '--once']);
   // The time in a name has no fractions of a second: two seconds are later than the ledger for certain.
@@ -129,7 +86,7 @@ it('a file that a killed run claimed is finished; one claimed before the ledger 
   ]);
 });
 
-it('names the files that are still in the inbox when the maximum wait is over, and why', async () => {
+it.concurrent('names the files that are still in the inbox when the maximum wait is over, and why', async () => {
   const faults = [{ kind: 'answer', on: 'list', status: 503, message: 'closed' }];
   await using place = await openWorkplace({ faults: { faults }, delivery: ', readList: 10ms' });
   // Each waits for the list, and a run reads 16 at a time.
@@ -145,7 +102,7 @@ it('names the files that are still in the inbox when the maximum wait is over, a
     expect(err).toMatch(new RegExp(`^Not taken: ${name} ${why} tries again\\.$`, 'm'));
 });
 
-it('ends with 2 for a file that it took and another daemon finished', async () => {
+it.concurrent('ends with 2 for a file that it took and another daemon finished', async () => {
   const refused = { kind: 'answer', status: 400, message: 'unknown article', articles: ['BAD'] };
   const busy = { kind: 'answer', status: 503, message: 'busy', orders: ['PO-1'] };
   await using place = await openWorkplace({

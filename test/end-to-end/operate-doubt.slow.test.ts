@@ -199,19 +199,6 @@ describe('orders in doubt where a person decides and the list can be had', () =>
   });
 });
 
-it('explain and the report show the attempt whose lost answer the list settled', async () => {
-  const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' }];
-  await using place = await openWorkplace({ faults: { faults } });
-  await place.drop('orders.csv', csvOf(2));
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  const { out } = await place.run(['explain', 'PO-1']);
-  expect(out).toMatch(/^PO-1 {2}accepted\n[\s\S]*accepted: attempt 1: .+; found in the API's list/);
-  const [report] = await place.reportsNow();
-  expect(report && (await place.read(report, 'results.csv'))).toMatch(
-    /PO-1,accepted,1,[^,]+,listed,/,
-  );
-});
-
 it('status and explain say that the list cannot be read, since when and why, and the log warns', async () => {
   const faults = [
     { kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' },

@@ -72,9 +72,6 @@ it('check --preview compares with the ledger only where the API offers no list, 
 
 it.each([
   ['answers 500', { kind: 'answer', on: 'list', status: 500 }],
-  ['answers something else than a list', { kind: 'answer', on: 'list', status: 200, body: 'html' }],
-  ['closes the connection', { kind: 'drop', on: 'list' }],
-  ['refuses the token', { kind: 'answer', on: 'list', status: 401 }],
   ['refuses the credentials', { kind: 'answer', on: 'token', status: 401 }],
 ])('check --preview ends with 1, and says so last, where the API %s', async (_, fault) => {
   await using place = await openWorkplace({ faults: { faults: [fault] } });

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { shownOnTerminal } from '../support/terminal.ts';
-import { credentials, csvOf, openWorkplace } from '../support/workplace.ts';
+import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 it('doctor says before the first start what start needs confirmed, and that the Redis has no ledger', async () => {
   await using place = await openWorkplace({ environment: 'production' });
@@ -53,16 +52,4 @@ it('on a protected environment, --dry-run needs no confirmation, and the same co
     '--json',
   ]);
   expect(out).not.toContain('confirmation-missing');
-});
-
-it('on a protected environment, a line of status is no wider than the terminal', async () => {
-  await using place = await openWorkplace({ environment: 'production' });
-  const config = await readFile(place.config, 'utf8');
-  await writeFile(place.config, config.replace('{ baseUrl', '{ protected: true, baseUrl'));
-  const lines = await shownOnTerminal(place, 'status', 80, {
-    ...credentials('PRODUCTION'),
-    NO_COLOR: '1',
-  });
-  expect(lines.length).toBeGreaterThan(5);
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

@@ -22,7 +22,7 @@ const row = (number: string): string => {
   return `${number},NEW,${item?.articleCode},${item?.quantity}`;
 };
 
-it('a version of an export does not send what others created meanwhile', async () => {
+it.concurrent('a version of an export does not send what others created meanwhile', async () => {
   const source = '- { name: erp, type: export, path: erp.csv, stable: 100ms, poll: 200ms }';
   await using place = await openWorkplace({ delivery, source });
   const erp = path.join(place.folder, 'erp.csv');
@@ -35,22 +35,7 @@ it('a version of an export does not send what others created meanwhile', async (
   expect([...place.stored().values()]).toEqual([1, 1, 1]);
 });
 
-it('a fix file does not send what others created meanwhile, and closes its dead letter', async () => {
-  await using place = await openWorkplace({ delivery });
-  await place.drop('orders.csv', table(row('PO-1'), row('PO-2').replace(/[^,]*$/, 'none')));
-  expect((await once(place)).code).toBe(2);
-  const [report] = await place.reportsNow();
-  if (report === undefined) throw new Error('no report');
-  await byHand(place, 'PO-2');
-  const [quantity = ''] = /[^,]*$/.exec(row('PO-2')) ?? [];
-  const fixed = (await place.read(report, 'fix.xlsx')).replace('none', quantity);
-  await place.drop('orders.csv.fix.csv', fixed);
-  expect((await once(place)).code).toBe(0);
-  expect(await outcomes(place)).toMatchObject({ accepted: 0, duplicate: 1 });
-  expect([...place.stored().values()]).toEqual([1, 1]);
-});
-
-it('the list for a file closes an order in doubt that it shows; otherwise no list is read for it', async () => {
+it.concurrent('the list for a file closes an order in doubt that it shows; otherwise no list is read for it', async () => {
   const faults = [{ kind: 'drop', when: 'after', orders: ['PO-1'], attempts: '1' }];
   const onDoubt = `${delivery}, onDoubt: hold`;
   await using place = await openWorkplace({
@@ -71,7 +56,7 @@ it('the list for a file closes an order in doubt that it shows; otherwise no lis
   expect([...place.stored().values()]).toEqual([1, 1]);
 });
 
-it('start --once ends after --max-wait while the list fails, says why, and status keeps it', async () => {
+it.concurrent('start --once ends after --max-wait while the list fails, says why, and status keeps it', async () => {
   await using place = await openWorkplace({ delivery, sandbox: { record: true } });
   await place.drop('first.csv', table(row('PO-1')));
   expect((await once(place)).code).toBe(0);

@@ -110,63 +110,6 @@ it('an order of an export that the API refused and a person corrected needs nobo
   ]);
 });
 
-it('an order of an export that a person corrected is not sent as it was while the correction waits', async () => {
-  await using place = await open();
-  const orders = [
-    order('PO-1', 'X'),
-    order('PO-2', 'X', 5),
-    order('PO-3', 'X'),
-    order('PO-4', 'X'),
-  ];
-  expect(await place.version(...orders)).toEqual(Array(4).fill('refused 400 no'));
-  const [first] = await place.reportsNow();
-  // PO-1 is refused again, PO-2 cannot be read, PO-3 and PO-4 are refused, and PO-3 is discarded.
-  const again = await place.fix(first, ({ purchaseOrderNumber: one }) =>
-    item('X', one === 'PO-2' ? '0' : '2'),
-  );
-  expect(again?.counts).toMatchObject({ refused: 3, invalid: 1 });
-  await place.run(['dead-letters', 'discard', '--order', 'PO-3', '--yes']);
-  await place.setFaults([]);
-
-  const later = [order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A'), order('PO-4', 'A')];
-  await writeFile(path.join(place.folder, 'later.json'), JSON.stringify(later));
-  const previewOf = async (source: string) => {
-    const { out } = await place.run([
-      'check',
-      '--preview',
-      '--json',
-      '--source',
-      source,
-      'later.json',
-    ]);
-    return JSON.parse(out).files[0].preview;
-  };
-  expect(await previewOf('erp')).toMatchObject({ new: 2, waiting: 2 });
-  const waits = 'duplicate known-invalid no';
-  expect(
-    await place.version(order('PO-1', 'X'), order('PO-2', 'X', 5), order('PO-5', 'A')),
-  ).toEqual([waits, waits, 'accepted  yes']);
-  const [report] = (await place.reportsNow()).slice(-1);
-  if (report === undefined) throw new Error('no report');
-  expect(await place.read(report, 'results.csv')).toContain('unchanged, and waits for a person in');
-  // Also in the version after it. Other content is sent, and what nobody wanted stays so.
-  const changed = await place.version(
-    order('PO-1', 'X'),
-    order('PO-2', 'A', 6),
-    order('PO-3', 'X'),
-    order('PO-4', 'A'),
-  );
-  expect(changed).toEqual([waits, 'accepted  yes', 'duplicate known-settled no', 'accepted  yes']);
-  expect(
-    (
-      await place.fix(again, ({ purchaseOrderNumber: one }) => ({
-        _do: one === 'PO-1' ? 'send' : '',
-      }))
-    )?.counts,
-  ).toMatchObject({ accepted: 1 });
-  expect(await place.version(order('PO-1', 'X', 2))).toEqual(['duplicate duplicate yes']);
-});
-
 it('an order of an export to which a person gave another number is not sent under the old one', async () => {
   await using place = await open();
   expect(await place.version(order('PO-1', 'X'))).toEqual(['refused 400 no']);

@@ -46,30 +46,6 @@ it('an inbox that daemons of another Redis use is refused; one whose Redis forgo
   });
 });
 
-it('an inbox of another environment is named in status, and its files are not counted as waiting', async () => {
-  await using place = await openWorkplace();
-  await place.drop('orders.csv', csvOf(2));
-  await writeFile(
-    path.join(place.inbox, '.po-sync-environment'),
-    JSON.stringify({ environment: 'production', ledger: 'a', host: 'b', data: '/srv' }),
-  );
-  const [source] = (await place.json('status')).sources;
-  expect(source).toEqual({
-    name: 'inbox',
-    type: 'inbox',
-    path: place.inbox,
-    state: 'other environment',
-    owner: 'production',
-  });
-  expect((await place.run(['status'])).out).toContain(
-    'other environment; it belongs to production: a daemon does not',
-  );
-  expect(await place.run(['doctor'])).toMatchObject({
-    code: 1,
-    out: expect.stringMatching(/^fail +inbox inbox +.* belongs to the environment production/m),
-  });
-});
-
 it('an inbox that lost its marker may be another folder: status says so, and the next start warns', async () => {
   await using place = await openWorkplace();
   await place.drop('orders.csv', csvOf(2));

@@ -1,10 +1,4 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { HAS_OPENSSL, openAuthority } from '../support/certificates.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
 import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
 import { openWorkplace } from '../support/workplace.ts';
@@ -55,12 +49,12 @@ describe('an export that is sent as something else each time, such as a login pa
   const page = (nonce: number) => `<html><title>Sign in</title><input value="${nonce}"></html>`;
   const lost = (out: string) => out.split('\n').filter((line) => line.includes('"source-lost"'));
 
-  it('at a web address is one unreadable batch and one trouble, asked for less and less, until a file can be read', async () => {
+  it('at a web address is one unreadable batch and one trouble until a file can be read', async () => {
     let isAllowed = false;
-    let asked: number[] | undefined;
+    let asked = 0;
     await using server = await openWebServer((_, response) => {
-      asked?.push(performance.now());
-      const body = isAllowed ? ROWS : page(asked?.length ?? 0);
+      asked += 1;
+      const body = isAllowed ? ROWS : page(asked);
       response.writeHead(200, { 'content-length': body.length }).end(body);
     });
     await using place = await openWorkplace({
@@ -68,10 +62,8 @@ describe('an export that is sent as something else each time, such as a login pa
     });
     const daemon = place.start(['start']);
     await until('the report', async () => (await place.reportsNow()).length === 1);
-    const times: number[] = [];
-    asked = times;
-    await until('some requests', () => times.length === 5);
-    expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThan(1_500);
+    const before = asked;
+    await until('more requests', () => asked > before + 2);
     expect(await place.reportsNow()).toMatchObject([{ state: 'unreadable' }]);
     expect(lost(daemon.out())).toEqual([
       expect.stringContaining('orders.csv still cannot be read, with other content: '),
@@ -82,51 +74,3 @@ describe('an export that is sent as something else each time, such as a login pa
     expect(daemon.out()).toContain('"event":"source-back"');
   });
 });
-
-it.skipIf(!HAS_OPENSSL)(
-  'an export and a webhook with a private authority are called by TLS, each with its own client certificate',
-  async () => {
-    await using folder = await makeTempFolder();
-    const authority = await openAuthority(folder.path);
-    const { cert, key } = await authority.issue('server', { names: ['localhost'] });
-    const [ca, own, secret] = await Promise.all(
-      [authority.caFile, cert, key].map((file) => readFile(file)),
-    );
-    const callers = new Map<string, string>();
-    const strict = { ca, cert: own, key: secret, requestCert: true, rejectUnauthorized: true };
-    const server = createServer(strict, (request, response) => {
-      callers.set(
-        request.url ?? '',
-        String((request.socket as TLSSocket).getPeerCertificate().subject.CN),
-      );
-      request
-        .resume()
-        .on('end', () => response.end('purchaseOrderNumber,articleCode,quantity\n1,A,many\n'));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    try {
-      const address = server.address();
-      const at = `https://localhost:${typeof address === 'object' && address ? address.port : 0}`;
-      const tlsOf = async (name: string) => {
-        const issued = await authority.issue(name, { names: [name] });
-        return `{ caFile: '${authority.caFile}', certFile: '${issued.cert}', keyFile: '${issued.key}' }`;
-      };
-      await using place = await openWorkplace({
-        source: `- { name: erp, type: export, path: '${at}/orders.csv', poll: 200ms, tls: ${await tlsOf('exporter')} }`,
-        more: `notify: [{ on: [attention], webhook: '${at}/hook', tls: ${await tlsOf('notifier')} }]\n`,
-      });
-      const daemon = place.start(['start']);
-      await until('both were called', () => callers.size === 2);
-      daemon.child.kill('SIGTERM');
-      await daemon.ended;
-      expect(Object.fromEntries(callers)).toEqual({
-        '/orders.csv': 'exporter',
-        '/hook': 'notifier',
-      });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  },
-);
