@@ -12,7 +12,6 @@ import { createEnvironmentLedger } from './ledger/environment-ledger.ts';
 import { deliveryTrouble } from './log/events/delivery.ts';
 import { openNotices } from './notify/notices.ts';
 import { createBacklog, type Daemon, type DaemonInput, type Role } from './operate/daemon.ts';
-import { createQueueGuard } from './operate/delivery/queue-guard.ts';
 import { BEAT, openHeartbeat } from './operate/heartbeat.ts';
 import { createOpenFolders } from './operate/open-folders.ts';
 import { createOperator } from './operate/operator-context.ts';
@@ -43,13 +42,11 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const onTrouble = (error: Error) => deliveryTrouble(log, { reason: error.message });
   const context: Context = { config, store, owner: randomUUID(), clock, log, stopping };
   const parts = await openParts(input, context, resources);
-  const { sources, delivery, queue, breaker, book, partner, reconciliation, notices, heart } =
-    parts;
+  const { sources, delivery, queue, breaker, book, partner, reconciliation, heart } = parts;
   const adminInput = { input, context, parts, hours, routes: [metricsRoute(parts)] };
   const admin = input.admin ? resources.use(await openAdmin(adminInput)) : undefined;
   heart.says({
     adminPort: admin?.port,
-    notices: notices.troubles,
     notTaken: sources.notTaken,
     gone: folders.gone,
   });
@@ -175,7 +172,6 @@ function roundsOf(
     ['both', 'circuit breaker', 500, breaker.refresh],
     ['delivery', 'held batches', 500, delivery.held.refresh],
     ['delivery', 'sweeper', 500, delivery.sweep],
-    ['delivery', 'queue', 1_000, createQueueGuard(context, parts)],
     // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
     ['both', 'checkpoint', 1_000, reconciliation.establish],
     ['delivery', 'ledger rebuild', 1_000, reconciliation.rebuild.tick],

@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { runProgram } from './cli/program.ts';
 import type { Shell } from './cli/shell.ts';
-import { errorText } from './cli/terminal/print.ts';
-import { umaskFor } from './core/folder.ts';
 
 /** The first signal requests a clean stop, a second SIGINT or SIGTERM forces it. */
 function untilSignal(): AbortSignal {
@@ -69,12 +67,8 @@ function endSoon(): void {
 }
 
 const stop = untilSignal();
-try {
-  process.umask(umaskFor(process.env.PO_SYNC_UMASK, process.umask()));
-} catch (error) {
-  process.stderr.write(errorText(error));
-  process.exit(1);
-}
+// Other users get no access to what po-sync creates; owner and group keep what they inherit.
+process.umask(process.umask() | 0o007);
 process.exitCode = await runProgram(openShell());
 if (process.connected) process.disconnect();
 // A reader may take its time, like a person with a pager; a collector of traces that hangs must not.

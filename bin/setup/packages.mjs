@@ -1,25 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findProgramsOf } from './processes.mjs';
 import { lastLines, runQuietly } from './run-quietly.mjs';
 import { SetupFailure } from './setup-failure.mjs';
 import { withLock } from './with-lock.mjs';
 
 /**
  * Installs the packages of package-lock.json if one is missing or differs.
- * Never while po-sync runs from this checkout, because that would remove its files.
  */
 export async function ensurePackages(root, say) {
   if (await arePackagesInStep(root)) return;
   await withLock(path.join(root, 'data', 'setup.lock'), say, async () => {
     if (await arePackagesInStep(root)) return;
-    const running = await findProgramsOf(root);
-    if (running.length > 0) {
-      const which = running.map((one) => `process ${one.pid}: ${one.what}`).join(', ');
-      throw new SetupFailure(
-        `packages must be reinstalled, but po-sync is running (${which}); stop it first`,
-      );
-    }
     say('installing packages (npm ci)');
     await install(root);
   });

@@ -56,15 +56,10 @@ export function createOrders(
   };
 }
 
-/** What no answer to a call may show, besides the values of `headers`. */
-export function secretsOf({ secrets = [] }: Endpoint, token: BearerToken): readonly string[] {
-  return [token.value, ...secrets];
-}
-
-/** Removes all that from a text. */
+/** Removes from a text what no answer to a call may show. */
 export function hiderFor(endpoint: Endpoint, token: BearerToken): (text: string) => string {
   const values = endpoint.headers?.hidden.map((secret) => secret.reveal()) ?? [];
-  return hiderOf([...secretsOf(endpoint, token), ...values]);
+  return hiderOf([token.value, ...(endpoint.secrets ?? []), ...values]);
 }
 
 function isSame(one: BearerToken, other: BearerToken): boolean {

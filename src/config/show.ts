@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import path from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { Config, Environment, Notice, Source } from './config.ts';
@@ -15,38 +12,6 @@ import { isWebAddress } from './source-schema.ts';
 export function showConfig(config: Config): string {
   const { file: _, ...settings } = redactedConfig(config);
   return stringify(z.encode(configSchema, settings), { lineWidth: 0 });
-}
-
-/**
- * Identifies the settings that a daemon works with until it is restarted: another text, other settings. Not those that
- * variables of its process can replace. A path through a link is the one that it leads to.
- */
-export function configurationOf({
-  file: _f,
-  data: _d,
-  redis: _r,
-  admin: _a,
-  log: _l,
-  ...settings
-}: Config): string {
-  return createHash('sha256')
-    .update(JSON.stringify(settings, withRealPath))
-    .digest('hex')
-    .slice(0, 16);
-}
-
-function withRealPath(_: string, value: unknown): unknown {
-  return typeof value === 'string' && path.isAbsolute(value) ? realPathOf(value) : value;
-}
-
-/** What exists of a path decides: an export may not be there yet, or be a pattern. */
-function realPathOf(absolute: string): string {
-  try {
-    return realpathSync(absolute);
-  } catch {
-    const folder = path.dirname(absolute);
-    return folder === absolute ? absolute : path.join(realPathOf(folder), path.basename(absolute));
-  }
 }
 
 /** The configuration without its secrets, in the program's own units (milliseconds, fractions). */

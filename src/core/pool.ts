@@ -57,8 +57,6 @@ function createConnector(
       const [error, socket] = result;
       if (error !== null || !socket)
         return callback(explainConnection(toError(error), target.host ?? origin.host), null);
-      // Bytes that follow must find the listeners of undici.
-      dropInterimAnswers(socket);
       callback(null, socket);
     };
     const begin = (httpSocket?: Socket) => {
@@ -112,66 +110,4 @@ function isTls13(socket: Socket): socket is TLSSocket {
 /** Host and port, also the usual one. */
 function authorityOf({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-}
-
-const EMPTY = Buffer.alloc(0);
-/** Where the first digit of the status is, in `HTTP/1.1 100 Continue`. */
-const STATUS_AT = 9;
-/** Bytes; a longer head is left to the parser, which refuses it. */
-const LONGEST_HEAD = 32 * 1024;
-const HEAD_END = Buffer.from('\r\n\r\n');
-
-/**
- * Drops interim answers (HTTP 1xx) before undici reads them: a server may send any number before the final answer (RFC 9110
- * part 15.2), but undici ends a connection that gets a `100 Continue`.
- */
-function dropInterimAnswers(socket: Socket): void {
-  const [read, write] = [socket.read, socket.write];
-  let isAnswerDue = false;
-  let held: Buffer = EMPTY;
-  socket.write = ((...args: Parameters<typeof write>) => {
-    isAnswerDue = true;
-    return write.apply(socket, args);
-  }) as typeof write;
-  socket.read = (size?: number) => {
-    if (!isAnswerDue) return read.call(socket, size);
-    for (let chunk = read.call(socket, size); chunk !== null; chunk = read.call(socket, size)) {
-      held = withoutInterim(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
-      if (mayBecomeInterim(held)) continue;
-      isAnswerDue = false;
-      const answer = held;
-      held = EMPTY;
-      return answer;
-    }
-    return null;
-  };
-}
-
-function withoutInterim(bytes: Buffer): Buffer {
-  let rest = bytes;
-  while (isInterim(rest)) {
-    const end = rest.indexOf(HEAD_END);
-    if (end < 0) return rest;
-    rest = rest.subarray(end + HEAD_END.length);
-  }
-  return rest;
-}
-
-/** 101 is final: it ends HTTP on this connection. */
-function isInterim(bytes: Buffer): boolean {
-  return (
-    bytes[STATUS_AT] === 0x31 &&
-    bytes.length > STATUS_AT + 2 &&
-    bytes.toString('latin1', STATUS_AT, 12) !== '101'
-  );
-}
-
-/** More bytes are needed to tell, or to find the end of an interim answer. */
-function mayBecomeInterim(bytes: Buffer): boolean {
-  if (bytes.length <= STATUS_AT) return true;
-  return (
-    bytes[STATUS_AT] === 0x31 &&
-    bytes.length < LONGEST_HEAD &&
-    (bytes.length < 12 || isInterim(bytes))
-  );
 }

@@ -14,7 +14,7 @@ import type { Store } from '../redis/store.ts';
 import { callWebhook, runCommand } from './channels.ts';
 import { type Notice, placesOf } from './notice.ts';
 import { createNotifier, type NotifierDeps } from './notifier.ts';
-import { type OpenReceiver, openOutbox, type ReceiverTrouble, type Way } from './outbox.ts';
+import { type OpenReceiver, openOutbox, type Way } from './outbox.ts';
 import { createRedisWatch } from './redis-watch.ts';
 
 /** What notices may use of the process. */
@@ -87,13 +87,6 @@ export function openNotices(deps: Deps) {
   return {
     /** Call about once a second. */
     tick,
-    /** The receivers that did not accept their last notice. Their errors contain no secrets. */
-    async troubles(): Promise<ReceiverTrouble[]> {
-      const all = await Promise.all(receivers.map(({ outbox }) => outbox.trouble()));
-      const found = all.filter((trouble) => trouble !== undefined);
-      const { redactLine } = deps.input.notices ?? NO_SURROUNDINGS;
-      return JSON.parse(redactLine(JSON.stringify(found)));
-    },
     /** The file of a batch could be read. */
     heard: (batch: string) =>
       runAside(side.batches.find(batch).then((found) => found && notifier.heard(found))),

@@ -1,5 +1,4 @@
 import { toError } from '../core/errors.ts';
-import { counted } from '../core/format.ts';
 import { noticeDelayed, noticeLost, noticeSent } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import { onOneLine } from '../order/text.ts';
@@ -10,30 +9,7 @@ import type { Notice, NoticeEvent } from './notice.ts';
 /** Sends notices to one receiver, one after another, in the background. Disposing waits a few seconds for them. */
 export type Outbox = AsyncDisposable & {
   put(id: string, notice: Notice): Promise<void>;
-  /** Undefined while the receiver accepts its notices. */
-  trouble(): Promise<ReceiverTrouble | undefined>;
 };
-
-/** A receiver that did not accept its last notice. `waiting` and `lost`: numbers of notices; `at`: milliseconds of this host's clock. */
-export type ReceiverTrouble = {
-  receiver: string;
-  waiting: number;
-  lost: number;
-  error: string;
-  at: number;
-};
-
-/** What to do about a receiver that does not accept its notices. */
-export const NOTICES_REMEDY =
-  'Check the receiver and notify in the configuration. po-sync tries each notice ten times.';
-
-/** `webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost`. */
-export function noticesText({ receiver, waiting, lost, error }: ReceiverTrouble): string {
-  const wait =
-    waiting === 0 ? [] : [`${counted(waiting, 'notice')} ${waiting === 1 ? 'waits' : 'wait'}`];
-  const gone = lost === 0 ? [] : [`${lost} ${lost === 1 ? 'was' : 'were'} lost`];
-  return `${receiver} did not accept its last notice: ${[error, [...wait, ...gone].join(', ')].join('; ')}`;
-}
 
 /** How a notice reaches a receiver. `receiver`: its name in the log, without secrets; `identity` may contain them. */
 export type Way = {
@@ -70,10 +46,6 @@ export function openOutbox({ way, store, log, onTrouble, retry }: OutboxDeps): O
   });
   return {
     put: mailbox.put,
-    async trouble() {
-      const found = await mailbox.backlog();
-      return found && { receiver, ...found };
-    },
     [Symbol.asyncDispose]: () => mailbox[Symbol.asyncDispose](),
   };
 }

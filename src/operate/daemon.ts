@@ -54,8 +54,8 @@ export type Daemon = AsyncDisposable &
     outdated: AbortSignal;
   };
 
-/** The daemon's own process. `role`: the one side that it serves; absent: both. `configuration`: as `configurationOf` has it. */
-export type Self = { pid: number; version: string; role?: Role; configuration?: string };
+/** The daemon's own process. `role`: the one side that it serves; absent: both. */
+export type Self = { pid: number; version: string; role?: Role };
 
 /** `intake` takes files, admits their orders and writes reports. `delivery` calls the API. */
 export type Role = 'intake' | 'delivery';

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { NotTaken } from '../intake/offers.ts';
-import type { ReceiverTrouble } from '../notify/outbox.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Store } from '../redis/store.ts';
@@ -9,20 +8,18 @@ import type { Self } from './daemon.ts';
 
 /**
  * A daemon as `status` shows it. `since` is Redis time in milliseconds; `adminPort` is absent for `--once`. `silentMs`: how
- * long it has sent no heartbeat, if one is overdue or its process is gone. `notices`: receivers that did not accept their last notice.
+ * long it has sent no heartbeat, if one is overdue or its process is gone.
  * `notTaken`: the first files that it could not take for some seconds, or a source, such as an inbox, that it cannot read. `foldersGone`: its folders that vanished.
- * `isUnsteady`: it sends no orders, because its Redis was lost a short time ago. `isOutdated`: it was started with another configuration.
+ * `isUnsteady`: it sends no orders, because its Redis was lost a short time ago.
  */
 export type LivingDaemon = Self & {
   host: string;
   since: number;
   adminPort?: number;
   silentMs?: number;
-  notices?: ReceiverTrouble[];
   notTaken?: NotTaken[];
   foldersGone?: GoneFolder[];
   isUnsteady?: true;
-  isOutdated?: true;
 };
 
 /** A folder of a daemon that vanished: `data` or `reports`. */
@@ -42,7 +39,6 @@ const MOST_NOT_TAKEN = 100;
 /** What heartbeats say: the admin port once it is open, and what is wrong when one is sent. */
 type Said = {
   adminPort: number | undefined;
-  notices: () => Promise<ReceiverTrouble[]>;
   notTaken: () => NotTaken[];
   gone: () => GoneFolder[];
 };
@@ -64,16 +60,12 @@ export function openHeartbeat({ redis, keys, time, isSteady, id, self }: Heartbe
     notTaken: async (): Promise<NotTaken[]> => filesNotTaken(await livingDaemons({ redis, keys })),
     async beat(): Promise<void> {
       const now = time.now();
-      const [adminPort, notices, notTaken] = [
-        said?.adminPort,
-        (await said?.notices()) ?? [],
-        said?.notTaken() ?? [],
-      ];
+      const adminPort = said?.adminPort;
+      const notTaken = said?.notTaken() ?? [];
       const gone = said?.gone() ?? [];
       const beat: LivingDaemon = {
         ...facts,
         ...(adminPort !== undefined && { adminPort }),
-        ...(notices.length > 0 && { notices }),
         ...(notTaken.length > 0 && { notTaken: notTaken.slice(0, MOST_NOT_TAKEN) }),
         ...(gone.length > 0 && { foldersGone: gone }),
         ...(!isSteady() && { isUnsteady: true }),

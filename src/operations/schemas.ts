@@ -178,11 +178,7 @@ const daemon = strict({
   role: role.optional(),
   silentMs: whole.optional(),
   isUnsteady: isTrue.optional(),
-  isOutdated: isTrue.optional(),
   foldersGone: list(strict({ folder: z.enum(['data', 'reports']), path: text })).optional(),
-  notices: list(
-    strict({ receiver: text, waiting: whole, lost: whole, error: text, at: time }),
-  ).optional(),
 });
 
 const source = strict({

@@ -10,11 +10,7 @@ import { closeWorker, within } from './queue.ts';
 export type Mailbox<Message> = AsyncDisposable & {
   /** Keeps a message until it is delivered. One put under an `id` that is known for less than a day is the same one. */
   put(id: string, message: Message): Promise<void>;
-  backlog(): Promise<Backlog | undefined>;
 };
-
-/** A receiver that did not take its last message. Numbers of messages that wait, and that were dropped since it took one. */
-export type Backlog = { waiting: number; lost: number; error: string; at: number };
 
 /** One attempt to deliver; `error` where it failed. No attempt follows the last one. */
 export type Attempt = { attempt: number; isLast: boolean; error?: Error };
@@ -30,15 +26,12 @@ type MailboxDeps<Message> = {
   retry?: { attempts: number; initial: number };
 };
 
-/** `failed`: its last attempt, if that is not the last of all. */
-type Kept = { message: unknown; failed?: Pick<Backlog, 'error' | 'at'> };
+type Kept = { message: unknown };
 
 /** Waits of 1, 2, 4 … 256 s: about nine minutes. */
 const RETRY = { attempts: 10, initial: 1_000 };
 /** Seconds and number of messages that are remembered. */
 const REMEMBERED = { age: 86_400, count: 1_000 };
-/** How many dropped messages are counted. */
-const MOST_LOST = 100;
 /** Milliseconds between two attempts at most. */
 const LONGEST_WAIT = 300_000;
 /** Milliseconds for what is left when this process ends; the rest is delivered after the next start. */
@@ -70,7 +63,6 @@ export function openMailbox<Message>(deps: MailboxDeps<Message>): Mailbox<Messag
       const error = toError(thrown);
       onAttempt(message, { attempt, isLast, error });
       if (isLast) throw error;
-      await job.updateData({ message, failed: { error: error.message, at: Date.now() } });
       // Later messages wait behind it: the end of something never comes before its beginning.
       await worker.rateLimit(growingWait(attempt, { ...retry, max: LONGEST_WAIT }));
       throw Worker.RateLimitError();
@@ -97,7 +89,6 @@ export function openMailbox<Message>(deps: MailboxDeps<Message>): Mailbox<Messag
       // BullMQ refuses colons in a name.
       await queue.add('notice', { message }, { jobId: `n-${digestOf(id)}` });
     },
-    backlog: () => backlogOf(queue),
     async [Symbol.asyncDispose]() {
       if (store.plain.status === 'ready') await within(DRAIN, untilEmpty());
       await within(DRAIN, worker.pause(true));
@@ -106,20 +97,6 @@ export function openMailbox<Message>(deps: MailboxDeps<Message>): Mailbox<Messag
       await queue.close();
     },
   };
-}
-
-async function backlogOf(queue: Queue<Kept>): Promise<Backlog | undefined> {
-  const [[next], given, [taken], waiting] = await Promise.all([
-    queue.getJobs(['waiting', 'active'], 0, 0, true),
-    queue.getFailed(0, MOST_LOST),
-    queue.getCompleted(0, 0),
-    countWaiting(queue),
-  ]);
-  const lost = given.filter(({ finishedOn = 0 }) => finishedOn > (taken?.finishedOn ?? 0));
-  const [last] = lost;
-  const failed =
-    next?.data.failed ?? (last && { error: last.failedReason, at: last.finishedOn ?? 0 });
-  return failed && { waiting, lost: lost.length, ...failed };
 }
 
 function countWaiting(queue: Queue): Promise<number> {

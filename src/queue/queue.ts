@@ -25,8 +25,6 @@ const STEADY_EVERY = 50;
 const LOST_JOB =
   /^((Missing lock|Missing key|Lock mismatch|could not renew lock) for job|Job \S+ is not in the active state)/;
 const QUEUE = 'orders';
-/** What BullMQ itself writes into the settings of a queue; po-sync uses none of the others. */
-const OWN_SETTINGS = new Set(['opts.maxLenEvents', 'version']);
 const KEEP_NOTHING = { count: 0 };
 
 /**
@@ -72,24 +70,10 @@ export function openQueue({
     return found.map((one) => one === 1);
   }
 
-  /** The settings of the queue that another program made: that it is paused, a limit of its rate or of its jobs at a time. */
-  async function foreignSettings(): Promise<string[]> {
-    return (await redis.hkeys(queue.toKey('meta'))).filter((name) => !OWN_SETTINGS.has(name));
-  }
-
-  async function undo(settings: readonly string[]): Promise<void> {
-    await redis.hdel(queue.toKey('meta'), ...settings);
-    await queue.removeRateLimitKey();
-    // Wakes the workers, also where it was not paused.
-    await queue.resume();
-  }
-
   return {
     nameJob,
     add,
     has,
-    foreignSettings,
-    undo,
     /** How many jobs wait for a worker. */
     waiting: () => queue.getWaitingCount(),
     /** Takes jobs and runs `work` on each; disposing stops. */
@@ -118,8 +102,6 @@ function startWorker(
     stalledInterval: 5_000,
     // After a failed fetch; the default of 15 s would leave a daemon idle that long after one lost command.
     runRetryDelay: 1_000,
-    // Another program may limit the rate; that is undone soon.
-    maximumRateLimitDelay: 1_000,
     // A job may lose its worker any number of times, because the ledger counts the attempts.
     maxStalledCount: 1_000_000,
     removeOnComplete: KEEP_NOTHING,

@@ -2,7 +2,6 @@ import { GONE_REMEDY } from '../core/folder.ts';
 import { ago, clauses, count, counted, duration, withoutStop } from '../core/format.ts';
 import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
 import { listPauseEnd } from '../ledger/list-pauses.ts';
-import { NOTICES_REMEDY, noticesText } from '../notify/outbox.ts';
 import {
   delivers,
   leftWithoutIntake,
@@ -137,14 +136,6 @@ export function listFacts({ listFailure, queue, waits, now }: Status): Fact[] {
   ];
 }
 
-/** The receivers that did not accept their last notice, and what to do; none if there are none. */
-export function noticeFacts({ daemons, now }: Status): Fact[] {
-  const texts = daemons.flatMap(({ notices = [] }) =>
-    notices.map((one) => [bad(noticesText(one)), ` (${ago(one.at, now)})`]),
-  );
-  return texts.length === 0 ? [] : [['notices', ...texts, NOTICES_REMEDY]];
-}
-
 /** The daemons that run, or how to start one: `start`, the command. */
 export function daemonsFact({ daemons, batches, now }: Status, start: string): Fact {
   if (daemons.length === 0)
@@ -155,10 +146,9 @@ export function daemonsFact({ daemons, batches, now }: Status, start: string): F
         `; start one with ${start}, or with your service manager if it runs po-sync`,
       ],
     ];
-  const each = daemons.map(({ host, pid, since, version, role, silentMs, ...daemon }) => [
+  const each = daemons.map(({ host, pid, since, version, role, silentMs }) => [
     `${host}:${pid} for ${duration(now - since)} (${role === undefined ? '' : `${role}, `}${version})`,
     ...(silentMs === undefined ? [] : [', ', bad(`no heartbeat for ${duration(silentMs)}`)]),
-    ...(daemon.isOutdated ? [', ', bad('started with another configuration: restart it')] : []),
   ]);
   const left = leftWithoutIntake(
     batches.map(({ batch }) => batch),

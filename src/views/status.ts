@@ -22,7 +22,6 @@ import {
   folderFacts,
   guaranteeFacts,
   listFacts,
-  noticeFacts,
   pauseStepsText,
   waitBlocks,
 } from './pause.ts';
@@ -53,7 +52,6 @@ export function statusFacts(status: Status, start: string, more: readonly Fact[]
       queueFact(status),
       ...listFacts(status),
       ...more,
-      ...noticeFacts(status),
       ...folderFacts(status),
       ...guaranteeFacts(status),
     ],

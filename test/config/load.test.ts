@@ -615,7 +615,6 @@ delivery: { settle: 1s }
     'c:3:20 environments.prod.baseUrl: does not end with /api/v1, the prefix of every API address (API part 9)',
     'c:6:13 mappings.erp: is not used by any source',
     'c:7:15 redis.url: contains a password (set PO_SYNC_REDIS_URL instead)',
-    'c:7:15 redis.url: is not encrypted: orders and password cross the network in clear text (use rediss://)',
     'c:8:21 delivery.settle: 1s is short: an order that the API stores later than that can be sent twice',
   ]);
 });

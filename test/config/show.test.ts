@@ -1,11 +1,10 @@
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { formatDuration } from '../../src/config/fields.ts';
-import { configurationOf, redactedConfig, showConfig } from '../../src/config/show.ts';
+import { redactedConfig, showConfig } from '../../src/config/show.ts';
 import { CONFIG_FILE, configOf, LEAST } from '../support/config-text.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
 import { anyMapping } from './any-mapping.ts';
 
 it.each(['po-sync.example.yaml', 'sandbox.yaml'])(
@@ -62,19 +61,4 @@ notify: [{ on: [paused], webhook: 'https://hooks.example.com/services/canary?can
     expect(shown).toContain('https://erp.example.com/o.csv?[redacted]');
   }
   expect(redactedConfig(config).file).toBe(CONFIG_FILE);
-});
-
-it('a configuration that is read through a linked folder is the same, and that of another folder is not', async () => {
-  await using folder = await makeTempFolder();
-  const [real = '', link = '', other = ''] = ['real', 'link', 'other'].map((name) =>
-    path.join(folder.path, name),
-  );
-  await mkdir(real);
-  await mkdir(other);
-  await symlink(real, link);
-  const { config } = configOf(LEAST);
-  const at = (place: string) =>
-    configurationOf({ ...config, reports: { ...config.reports, path: `${place}/reports` } });
-  expect(at(link)).toBe(at(real));
-  expect(at(other)).not.toBe(at(real));
 });

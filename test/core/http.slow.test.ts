@@ -209,12 +209,8 @@ describe('http', () => {
   );
 
   it.each([
-    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['102 with headers', 'HTTP/1.1 102 Processing\r\nx: y\r\n\r\n'],
-    [
-      'several',
-      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 \r\n\r\n',
-    ],
+    ['several', 'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'],
   ])(
     'ignores interim answers before the final one, at once and byte by byte: %s',
     async (_, interim) => {

@@ -13,7 +13,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openOddApi } from '../support/odd-api.ts';
 import { type Ended, type Running, startProgram } from '../support/program.ts';
-import { CREDENTIALS, runSandbox, startSandboxProcess } from '../support/sandbox-process.ts';
+import { CREDENTIALS, startSandboxProcess } from '../support/sandbox-process.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
@@ -29,18 +29,6 @@ test('the data folder is private, and its files give other users no access', asy
   expect(await modeOf(path.dirname(data))).toBe('700');
   expect(await modeOf(data)).toBe('700');
   expect(await modeOf(path.join(data, 'staging.sqlite'))).toMatch(/0$/);
-});
-
-test('PO_SYNC_UMASK opens new files to other users, and an invalid value is refused', async () => {
-  await using folder = await makeTempFolder();
-  await using _sandbox = await startSandboxProcess(folder.path, [], { PO_SYNC_UMASK: '022' });
-  expect(await modeOf(path.join(folder.path, 'staging.sqlite'))).toBe('644');
-  const { code, err } = await runSandbox(['--environment', 'staging'], {
-    ...CREDENTIALS,
-    PO_SYNC_UMASK: '9',
-  });
-  expect(code).toBe(1);
-  expect(err).toContain('PO_SYNC_UMASK is "9".');
 });
 
 /** Two users without special rights. */

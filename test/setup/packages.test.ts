@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeExecutable } from '../support/executable.ts';
 import { loadSetupPart } from '../support/setup-part.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
-import { until } from '../support/until.ts';
 
 type Packages = {
   ensurePackages: (root: string, say: (line: string) => void) => Promise<void>;
@@ -118,35 +117,4 @@ test('a failed installation reports what npm said', async () => {
     name: 'SetupFailure',
     message: expect.stringContaining('npm error network'),
   });
-});
-
-test.each([
-  ['by itself', (main: string) => spawn(process.execPath, [main, 'start'])],
-  // pm2 starts a wrapper and names the script in the environment alone.
-  [
-    'under pm2',
-    (main: string) =>
-      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
-        env: { ...environment, pm_exec_path: main },
-      }),
-  ],
-])('nothing is installed under a daemon that runs %s', async (_, start) => {
-  const main = path.join(root, 'src', 'main.ts');
-  await mkdir(path.dirname(main));
-  await writeFile(main, 'setInterval(() => {}, 1000);');
-  const daemon = start(main);
-  try {
-    await once(daemon, 'spawn');
-    const failure = await until('the daemon is noticed', async () => {
-      await rm(path.join(root, 'node_modules'), { recursive: true, force: true });
-      return ensure().then(
-        () => undefined,
-        (error: Error) => error,
-      );
-    });
-    expect(failure.message).toContain(`process ${daemon.pid}`);
-  } finally {
-    daemon.kill('SIGKILL');
-    await once(daemon, 'exit');
-  }
 });

@@ -325,30 +325,6 @@ describe('the status', () => {
     },
   );
 
-  it('shows the receivers that did not accept their last notice, within the columns and as its schema has them', () => {
-    const [daemon] = STATUS.daemons;
-    const trouble = {
-      receiver: 'webhook hooks.example.com',
-      waiting: 2,
-      lost: 1,
-      error: 'no answer',
-      at: NOW - 5_000,
-    };
-    const status = { ...STATUS, daemons: daemon ? [{ ...daemon, notices: [trouble] }] : [] };
-    expect(statusText(status, { paint: plain, columns: undefined })).toContain(
-      [
-        '  notices       webhook hooks.example.com did not accept its last notice: no answer; 2 notices wait, 1 was lost (5 s ago)',
-        '                Check the receiver and notify in the configuration. po-sync tries each notice ten times.\n',
-      ].join('\n'),
-    );
-    const lines = statusText(status, { paint: plain, columns: 80 }).split('\n');
-    expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80);
-    const shown = JSON.parse(JSON.stringify(statusJson(status)));
-    isAsDescribed('status', shown);
-    const { daemons } = shown;
-    expect(daemons[0].notices[0].at).toBe('2026-11-21T11:59:55.000Z');
-  });
-
   it('says of a batch whose report cannot be written that its orders have their outcome, and why', () => {
     const reason = '/srv/reports/x: the disk is full (ENOSPC)';
     const counts = { ...noOutcomes(), accepted: 5000 };

@@ -9,7 +9,6 @@ import {
   loadSecrets,
   type Secrets,
 } from '../../config/secrets.ts';
-import { configurationOf } from '../../config/show.ts';
 import { systemClock } from '../../core/clock.ts';
 import { codeOf, PoSyncError, toError } from '../../core/errors.ts';
 import { iso, moment } from '../../core/format.ts';
@@ -80,12 +79,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }
-  const self = {
-    pid: shell.pid,
-    version,
-    configuration: configurationOf(config),
-    ...(role && { role }),
-  };
+  const self = { pid: shell.pid, version, ...(role && { role }) };
   const { env } = shell;
   await using tracing = await openTracing({ config, clock: systemClock, log, self });
   const input = {

@@ -1,6 +1,5 @@
 import { formatDuration, HTTPS_ONLY, isLoopback, isPlainHttp } from '../fields.ts';
 import type { Finding } from '../problem.ts';
-import { redisUrl } from '../schema.ts';
 import { ADMIN_TOKENS, REDIS_URL, type Variables, variable, variablePrefix } from '../variables.ts';
 import type { EnvironmentParts, Readable } from './ruling.ts';
 import { type Rule, type Ruling, repeated } from './ruling.ts';
@@ -112,7 +111,7 @@ export const NO_API_PREFIX =
 /** Below this, an API elsewhere can still be processing a call that has timed out here. Milliseconds. */
 const SHORT_SETTLE = 10_000;
 
-/** The initial wait is below the maximum; the settle time suits an API on another machine. */
+/** The settle time suits an API on another machine, and a key outlives an attempt. */
 export const deliveryRule: Rule = ({ delivery, environments }) => {
   if (delivery === undefined) return { problems: [], warnings: [] };
   const remote = environments.some(
@@ -124,8 +123,6 @@ export const deliveryRule: Rule = ({ delivery, environments }) => {
   };
   return {
     problems: [
-      ...growing('backoff', delivery.backoff),
-      ...growing('probe', delivery.probe),
       ...environments.flatMap(([name, environment]) => shortLived(name, environment, delivery)),
     ],
     warnings: remote && delivery.settle < SHORT_SETTLE ? [short] : [],
@@ -143,33 +140,11 @@ function shortLived(
   return [{ path: ['environments', name, 'idempotencyKey', 'valid'], message }];
 }
 
-function growing(key: string, { initial, max }: { initial: number; max: number }): Finding[] {
-  if (initial <= max) return [];
-  const message = `${formatDuration(initial)} is longer than ${key}.max, which is ${formatDuration(max)}`;
-  return [{ path: ['delivery', key, 'initial'], message }];
-}
-
-/** What other machines can reach or read: the admin port and the connection to Redis. */
-export const exposureRule: Rule = ({ admin, redis, environments }, { env }) => {
-  const problems = [...openAdmin(admin, env), ...takenPort(admin, environments)];
-  return { problems, warnings: redisDoubts(redis, env) };
-};
-
-/** An API on this machine needs another port. */
-function takenPort(admin: Readable['admin'], environments: Readable['environments']): Finding[] {
-  const here = ['localhost', admin?.host];
-  const taken = environments.flatMap(([name, environment]) =>
-    (['baseUrl', 'authUrl'] as const).flatMap((key) => {
-      const { hostname, port } = new URL(environment[key] ?? 'https://none');
-      return here.includes(hostname) && port === String(admin?.port)
-        ? [`environments.${name}.${key}`]
-        : [];
-    }),
-  );
-  if (taken[0] === undefined) return [];
-  const message = `${admin?.port} is the port of ${taken[0]}`;
-  return [{ path: ['admin', 'port'], message, hint: 'give the admin port another number' }];
-}
+/** What others can reach or read: the admin port, and the password of Redis. */
+export const exposureRule: Rule = ({ admin, redis }, { env }) => ({
+  problems: openAdmin(admin, env),
+  warnings: redisDoubts(redis, env),
+});
 
 function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
   if (admin === undefined || isLoopback(admin.host)) return [];
@@ -182,31 +157,9 @@ function openAdmin(admin: Readable['admin'], env: Variables): Finding[] {
 }
 
 function redisDoubts(redis: Readable['redis'], env: Variables): Finding[] {
-  const given = variable(env, REDIS_URL);
-  if (given !== undefined)
-    return redisUrl.safeParse(given).success ? unencrypted(given, REDIS_URL) : [];
-  if (redis?.url === undefined) return redis === undefined ? [] : openNodes(redis);
-  const path = ['redis', 'url'];
+  if (redis?.url === undefined || variable(env, REDIS_URL) !== undefined) return [];
   const hint = `set ${REDIS_URL} instead`;
-  const open: Finding[] =
-    new URL(redis.url).password === '' ? [] : [{ path, message: 'contains a password', hint }];
-  return [...open, ...unencrypted(redis.url, path)];
-}
-
-/** Sentinels and nodes of a cluster are on other machines in every real setup. */
-function openNodes({ sentinels, cluster }: NonNullable<Readable['redis']>): Finding[] {
-  const [key, nodes] = sentinels
-    ? (['sentinels', sentinels] as const)
-    : (['cluster', cluster ?? []] as const);
-  const message = 'is not encrypted: orders and password cross the network in clear text';
-  return nodes.every((node) => isLoopback(new URL(`redis://${node}`).hostname))
+  return new URL(redis.url).password === ''
     ? []
-    : [{ path: ['redis', key], message, hint: 'set redis.tls' }];
-}
-
-function unencrypted(address: string, path: Finding['path']): Finding[] {
-  const { protocol, hostname } = new URL(address);
-  if (protocol !== 'redis:' || isLoopback(hostname)) return [];
-  const message = 'is not encrypted: orders and password cross the network in clear text';
-  return [{ path, message, hint: 'use rediss://' }];
+    : [{ path: ['redis', 'url'], message: 'contains a password', hint }];
 }

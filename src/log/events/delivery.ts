@@ -162,11 +162,6 @@ export function ordersSwept(log: Log, facts: { orders: number }): void {
   log.warn({ event: 'orders-requeued', ...facts }, 'orders put back into the queue');
 }
 
-/** Another program, such as a user interface of BullMQ, paused or limited the queue. A pause is taken over, a limit undone. */
-export function queueChanged(log: Log, facts: { settings: string[] }): void {
-  log.warn({ event: 'queue-changed', ...facts }, 'another program changed the queue, undone');
-}
-
 /** A step of delivery failed. */
 export function deliveryTrouble(log: Log, facts: { reason: string }): void {
   log.warn({ event: 'delivery-trouble', ...facts }, 'a step of delivery failed, will retry');

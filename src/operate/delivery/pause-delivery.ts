@@ -1,6 +1,3 @@
-import { hostname } from 'node:os';
-import type { Config } from '../../config/config.ts';
-import { configurationOf } from '../../config/show.ts';
 import { PoSyncError, toError } from '../../core/errors.ts';
 import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
@@ -156,12 +153,5 @@ export function leftWithoutIntake(
   if (daemons.some(({ role }) => role !== 'delivery')) return [];
   return batches.filter(
     (one) => one.held === undefined && (one.state === 'reading' || isFinished(one)),
-  );
-}
-
-/** Whether a daemon of this machine works with another configuration than this one. */
-export function isOutdated({ host, configuration }: LivingDaemon, config: Config): boolean {
-  return (
-    host === hostname() && configuration !== undefined && configuration !== configurationOf(config)
   );
 }

@@ -18,7 +18,7 @@ import {
   type WaitGroup,
 } from '../orders/read-waits.ts';
 import { canBeTried, waitText } from '../orders/wait-of.ts';
-import { isOutdated, pauseJson, type ShownPause } from './pause-delivery.ts';
+import { pauseJson, type ShownPause } from './pause-delivery.ts';
 import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
 
 type QueueFigures = { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
@@ -68,7 +68,7 @@ export async function readStatus(
   const { config, store, batches, breaker } = context;
   const [newest, daemons, open] = await Promise.all([
     newestBatches(batches),
-    daemonsOf(context),
+    livingDaemons(context.store),
     readOpenOrders(context),
   ]);
   const [shownQueue, reading, letters, guarantee, { failure }, unreadable, token, pauses, sources] =
@@ -107,12 +107,6 @@ export async function readStatus(
     token: { ...token, ...unusable(pauses) },
     pauses: await shownPauses(pauses, waits, store),
   };
-}
-
-/** `isOutdated`: it was started with another configuration than the one that is read now. */
-async function daemonsOf({ config, store }: OperatorContext): Promise<LivingDaemon[]> {
-  const all = await livingDaemons(store);
-  return all.map((one) => (isOutdated(one, config) ? { ...one, isOutdated: true } : one));
 }
 
 /** The dead letters that wait for a person, each order once. */
@@ -217,13 +211,11 @@ export function statusJson({
     ...rest,
     now: iso(now),
     ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
-    daemons: daemons.map(({ notices, ...daemon }) => ({
+    daemons: daemons.map((daemon) => ({
       ...daemon,
-      configuration: undefined,
       // The status has them for all daemons.
       notTaken: undefined,
       since: iso(daemon.since),
-      ...(notices && { notices: notices.map((trouble) => ({ ...trouble, at: iso(trouble.at) })) }),
     })),
     sources: sources.map(({ last, silent, ...source }) => ({
       ...source,

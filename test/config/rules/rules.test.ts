@@ -27,18 +27,6 @@ describe('http to another host', () => {
   });
 });
 
-it('the admin port is not that of an API on this machine', () => {
-  const uat = (host: string) =>
-    `  uat: { baseUrl: 'http://${host}:8080/api/v1', authUrl: 'http://${host}:8081', plainHttp: true }`;
-  const withPort = (host: string, port: number) =>
-    problemsIn(`${withEnvironments(uat(host))}admin: { port: ${port} }\n`).join('\n');
-  expect(withPort('127.0.0.1', 8080)).toContain(
-    'admin.port: 8080 is the port of environments.uat.baseUrl (give the admin port another number)',
-  );
-  expect(withPort('localhost', 8081)).toContain('environments.uat.authUrl');
-  expect([withPort('sandbox', 8080), withPort('127.0.0.1', 8082)]).toEqual(['', '']);
-});
-
 describe('environments never share', () => {
   it.each([
     [
@@ -223,12 +211,6 @@ describe('folders are separate', () => {
     const text = `${withSources('{ name: a, type: inbox, path: /in }', '{ name: b, type: inbox, path: /inbox }', '{ name: c, type: inbox, path: /in..x }', '{ name: d, type: export, path: /in.csv }')}data: /d\nreports: { path: /d/reports }\n`;
     expect(problemsIn(text)).toEqual([]);
   });
-});
-
-it.each(['backoff', 'probe'])('the waits of %s grow', (key) => {
-  expect(problemsIn(`${LEAST}delivery: { ${key}: { initial: 2h, max: 1m } }\n`)).toEqual([
-    expect.stringContaining(`delivery.${key}.initial: 2h is longer than ${key}.max, which is 1m`),
-  ]);
 });
 
 describe('the admin port', () => {
