@@ -134,7 +134,7 @@ export async function openConfig(
   needs: { confirm: boolean },
 ): Promise<{ config: Config; warnings: string[] }> {
   const { cwd } = shell;
-  const { env, doubts } = await withRedisUrl(shell);
+  const env = await withRedisUrl(shell);
   const { text, file, warnings } = await readConfigFile({
     flag: args.config,
     env,
@@ -149,22 +149,13 @@ export async function openConfig(
   if (needs.confirm) requireConfirmation(loaded.config, args.confirm, env);
   return {
     config: loaded.config,
-    warnings: [...warnings, ...doubts, ...loaded.warnings.map((it) => sentenceOf(it, name))],
+    warnings: [...warnings, ...loaded.warnings.map((it) => sentenceOf(it, name))],
   };
 }
 
 /** The variables, with the address of Redis from the file that `PO_SYNC_REDIS_URL_FILE` names. Throws as `readSecret`. */
-async function withRedisUrl({
-  env,
-  cwd,
-}: Pick<Shell, 'env' | 'cwd'>): Promise<{ env: Variables; doubts: string[] }> {
-  if (variable(env, `${REDIS_URL}_FILE`) === undefined) return { env, doubts: [] };
-  const given = { ...env, [REDIS_URL]: variable(env, REDIS_URL) };
-  const found = await readSecret(REDIS_URL, given, secretFilesFrom(cwd));
-  return {
-    env: { ...env, [REDIS_URL]: found?.value },
-    doubts: found?.warning === undefined ? [] : [found.warning],
-  };
+async function withRedisUrl({ env, cwd }: Pick<Shell, 'env' | 'cwd'>): Promise<Variables> {
+  return { ...env, [REDIS_URL]: await readSecret(REDIS_URL, env, secretFilesFrom(cwd)) };
 }
 
 function invalid(file: string, name: string, problems: readonly ConfigProblem[]): PoSyncError {
@@ -223,7 +214,7 @@ export async function openOperatorContext(
     systemClock,
     createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),
   ];
-  const { credentials } = await loadRedisSecrets(config, shell.env);
+  const credentials = await loadRedisSecrets(config, shell.env);
   const begins = (await inboxesUsedElsewhere(config)).length === 0;
   const deps = {
     clock,

@@ -6,6 +6,7 @@ import type { ProxyServer } from '../core/tunnel.ts';
 import { type Config, type ExportSource, environmentOf, type Notice } from './config.ts';
 import { isLoopback, type TlsKeys } from './fields.ts';
 import { readSecret, Secret, type SecretReader, secretFilesFrom } from './secret.ts';
+import { readPair } from './secrets.ts';
 import { type Variables, variable, variablePrefix } from './variables.ts';
 
 /** The connections to everything that a daemon of one environment calls. */
@@ -18,7 +19,6 @@ export type Network = {
   proxyTo(origin: URL): ProxyServer | undefined;
   /** What the log must not show. */
   secrets: readonly Secret[];
-  warnings: readonly string[];
 };
 
 /** Directly to everything, with the public certificate authorities. */
@@ -28,7 +28,6 @@ export const DIRECT: Network = {
   toNotice: () => ({}),
   proxyTo: () => undefined,
   secrets: [],
-  warnings: [],
 };
 
 /**
@@ -42,29 +41,19 @@ export async function loadNetwork(
   read: SecretReader = secretFilesFrom('.'),
 ): Promise<Network> {
   const secrets: Secret[] = [];
-  const warnings: string[] = [];
-  const secretOf = async (name: string) => {
-    const found = await readSecret(name, env, read);
-    if (found?.warning !== undefined) warnings.push(found.warning);
-    if (found !== undefined) secrets.push(new Secret(found.value));
-    return found?.value;
+  const kept = (secret: string | undefined) => {
+    if (secret !== undefined) secrets.push(new Secret(secret));
+    return secret;
   };
   const tlsOf = async (settings: TlsKeys | undefined, prefix: string): Promise<Tls | undefined> =>
-    settings && openTls(settings as TlsSettings, await secretOf(`${prefix}_TLS_PASSPHRASE`));
+    settings &&
+    openTls(settings as TlsSettings, kept(await readSecret(`${prefix}_TLS_PASSPHRASE`, env, read)));
 
   const prefix = variablePrefix(config.environment);
-  const [user, password] = [
-    await secretOf(`${prefix}_PROXY_USER`),
-    await secretOf(`${prefix}_PROXY_PASSWORD`),
-  ];
-  if ((user === undefined) !== (password === undefined))
-    throw half(prefix, user === undefined ? 'USER' : 'PASSWORD');
-  const proxies = proxiesOf(
-    environmentOf(config).proxy,
-    env,
-    user === undefined ? undefined : `${user}:${password}`,
-  );
-  secrets.push(...proxies.secrets.map((text) => new Secret(text)));
+  const login = await readPair(`${prefix}_PROXY_`, env, read);
+  const proxies = proxiesOf(environmentOf(config).proxy, env, login);
+  const password = login?.slice(login.indexOf(':') + 1);
+  for (const secret of [password, ...proxies.secrets]) kept(secret);
   const { proxyTo } = proxies;
   const sources = new Map<string, Tls | undefined>();
   for (const source of config.sources) {
@@ -80,7 +69,6 @@ export async function loadNetwork(
     toNotice: ({ tls }) => ({ proxyTo, tls: tls && notices.get(tls) }),
     proxyTo,
     secrets,
-    warnings,
   };
 }
 
@@ -165,10 +153,4 @@ function isWithin(host: string, network: string, bits: number): boolean {
   const type = family === 4 ? 'ipv4' : 'ipv6';
   list.addSubnet(network, bits, type);
   return list.check(host, type);
-}
-
-function half(prefix: string, missing: string): PoSyncError {
-  return new PoSyncError('secret-missing', `${prefix}_PROXY_${missing} is not set.`, {
-    remedy: `Set ${prefix}_PROXY_USER and ${prefix}_PROXY_PASSWORD, or neither.`,
-  });
 }

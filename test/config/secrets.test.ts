@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { secretFilesFrom } from '../../src/config/secret.ts';
@@ -18,11 +18,11 @@ const SECRET = 'PO_SYNC_STAGING_CLIENT_SECRET';
 const GIVEN = { [ID]: 'client', [SECRET]: 'hunter2' };
 
 it('come from the variables of the chosen environment', async () => {
-  const { clientId, clientSecret, warnings } = await loadSecrets(config, {
+  const { clientId, clientSecret } = await loadSecrets(config, {
     ...GIVEN,
     PO_SYNC_UAT_2_CLIENT_ID: 'other',
   });
-  expect([clientId, clientSecret.reveal(), warnings]).toEqual(['client', 'hunter2', []]);
+  expect([clientId, clientSecret.reveal()]).toEqual(['client', 'hunter2']);
 });
 
 it('have variables with `_` for special characters of the name', async () => {
@@ -41,8 +41,8 @@ describe('come from files', () => {
     await using folder = await makeTempFolder();
     await writeFile(path.join(folder.path, 'secret'), content, { mode: 0o600 });
     const env = { [ID]: 'client', [`${SECRET}_FILE`]: 'secret' };
-    const { clientSecret, warnings } = await loadSecrets(config, env, secretFilesFrom(folder.path));
-    expect([clientSecret.reveal(), warnings]).toEqual([expected, []]);
+    const { clientSecret } = await loadSecrets(config, env, secretFilesFrom(folder.path));
+    expect(clientSecret.reveal()).toBe(expected);
   });
 
   it('also those of headers, with the same checks; short values of the configuration are not searched for in texts', async () => {
@@ -67,14 +67,13 @@ describe('come from files', () => {
       message: `headers.X-Key: ${file} must be printable ASCII text without spaces at its ends.`,
     });
     await expect(load('')).rejects.toMatchObject({ message: `headers.X-Key: ${file} is empty.` });
-    const { headers, warnings } = await load('key-7\n');
+    const { headers } = await load('key-7\n');
     expect([...headers.sent].map(([name, value]) => [name, value.reveal()])).toEqual([
       ['X-Company', '0042'],
       ['X-Tenant', 'tenant-7'],
       ['X-Key', 'key-7'],
     ]);
     expect(headers.hidden.map((value) => value.reveal())).toEqual(['tenant-7', 'key-7']);
-    expect(warnings).toEqual([]);
   });
 
   it('are read through links, as orchestrators mount them', async () => {
@@ -83,17 +82,6 @@ describe('come from files', () => {
     await symlink('data', path.join(folder.path, 'link'));
     const env = { [ID]: 'client', [`${SECRET}_FILE`]: path.join(folder.path, 'link') };
     expect((await loadSecrets(config, env)).clientSecret.reveal()).toBe('x');
-  });
-
-  it('with a warning when everybody can read them', async () => {
-    await using folder = await makeTempFolder();
-    const file = path.join(folder.path, 'secret');
-    await writeFile(file, 'x');
-    await chmod(file, 0o644);
-    const { warnings } = await loadSecrets(config, { [ID]: 'client', [`${SECRET}_FILE`]: file });
-    expect(warnings).toEqual([
-      `${SECRET}_FILE: ${file} can be read by every user of this machine (chmod 600)`,
-    ]);
   });
 });
 
@@ -122,7 +110,7 @@ describe('are refused', () => {
   it.each([
     ['when one is not set', { [ID]: 'client' }, 'secret-missing', `${SECRET} is not set.`],
     ['when both are not set', {}, 'secret-missing', `${ID} is not set.`],
-    ['when one is empty', { ...GIVEN, [SECRET]: '' }, 'secret-invalid', `${SECRET} is empty.`],
+    ['when one is empty', { ...GIVEN, [SECRET]: '' }, 'secret-missing', `${SECRET} is not set.`],
     [
       'with a line break',
       { ...GIVEN, [SECRET]: 'a\nb' },
@@ -138,8 +126,8 @@ describe('are refused', () => {
     [
       'when the file is named by nothing',
       { [ID]: 'c', [`${SECRET}_FILE`]: '' },
-      'secret-invalid',
-      '_FILE is empty',
+      'secret-missing',
+      `${SECRET} is not set.`,
     ],
     [
       'when the file is not there',
@@ -194,14 +182,6 @@ it('are not awaited at a pipe without a writer', async () => {
   await expect(refusal).rejects.toThrow('it is not a file');
 }, 5_000);
 
-it('of the admin port in a file that everybody can read give a warning', async () => {
-  const env = { PO_SYNC_METRICS_TOKEN_FILE: '/x' };
-  const read = async () => ({ text: `${LONG}\n`, mode: 0o644 });
-  expect((await loadAdminTokens(env, read)).warnings).toEqual([
-    'PO_SYNC_METRICS_TOKEN_FILE: /x can be read by every user of this machine (chmod 600)',
-  ]);
-});
-
 it('leave out a file of another environment that cannot be read', async () => {
   await expect(
     loadSecrets(config, { ...GIVEN, PO_SYNC_UAT_2_CLIENT_ID_FILE: '/no/such' }),
@@ -213,9 +193,10 @@ const LONG = 'x1y2z3'.repeat(4).slice(0, 20);
 
 it('contain the tokens of the admin port that are set, each from a variable or a file', async () => {
   const shown = async (env: Record<string, string>) =>
-    [...(await loadAdminTokens(env, async () => ({ text: `${LONG}\n`, mode: 0o600 }))).tokens].map(
-      ([role, token]) => [role, token.reveal()],
-    );
+    [...(await loadAdminTokens(env, async () => `${LONG}\n`))].map(([role, token]) => [
+      role,
+      token.reveal(),
+    ]);
   expect(await shown({})).toEqual([]);
   expect(await shown({ PO_SYNC_ADMIN_TOKEN: '', PO_SYNC_METRICS_TOKEN_FILE: '' })).toEqual([]);
   expect(

@@ -40,7 +40,7 @@ async function open(tls: TlsSettings, passphrase = 'pass phrase') {
   const { config } = configOf(
     LEAST.replace('environments:', `redis: ${JSON.stringify({ url, tls })}\nenvironments:`),
   );
-  const { credentials } = await loadRedisSecrets(config, {
+  const credentials = await loadRedisSecrets(config, {
     PO_SYNC_REDIS_TLS_PASSPHRASE: passphrase,
   });
   return connectRedis({ address: config.redis, credentials }, { within: 1_500 });

@@ -189,7 +189,6 @@ async function run(config: Config, { json, maxWait }: RehearseArgs, shell: Shell
       clientId: REHEARSAL,
       clientSecret: new Secret(REHEARSAL),
       headers: NO_HEADERS,
-      warnings: [],
     },
     clock: systemClock,
     log: createLog({ level: 'silent', pretty: false, stream: shell.streams.err }),

@@ -74,7 +74,7 @@ async function credentialsOf(
 }
 
 async function secretIn(name: string, { env, cwd }: Shell): Promise<string | undefined> {
-  return (await readSecret(name, env, secretFilesFrom(cwd)))?.value;
+  return readSecret(name, env, secretFilesFrom(cwd));
 }
 
 /**

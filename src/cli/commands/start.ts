@@ -63,7 +63,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   const { config, warnings } = await openConfig(args, shell, { confirm: true });
   const secrets = await (role === 'intake' ? loadIntakeSecrets : loadSecrets)(config, shell.env);
   const network = await loadNetwork(config, shell.env);
-  const { tokens: adminTokens, warnings: doubts } = await loadAdminTokens(shell.env);
+  const adminTokens = await loadAdminTokens(shell.env);
   const redaction = createRedaction();
   const live = canShowLive(shell, args)
     ? createLiveView({ shell, clock: systemClock, reports: config.reports.path })
@@ -75,7 +75,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   });
   const version = versionOf();
   daemonStarting(log, { environment: config.environment, version, config: config.file });
-  for (const warning of [...warnings, ...secrets.warnings, ...doubts, ...network.warnings]) {
+  for (const warning of warnings) {
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
     else configWarning(log, warning);
   }

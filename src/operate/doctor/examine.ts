@@ -54,14 +54,18 @@ export async function examine(
   const { file, environment } = config;
   report([
     fine('configuration', `${file}, environment ${environment}`),
-    ...warned('configuration', warnings),
+    ...warnings.map((message) => warn('configuration', message)),
     ...confirmationFindings(config, around),
   ]);
   const secrets = await loadSecrets(config, env).catch(asPoSyncError);
-  report(secretsFindings(secrets));
+  report([
+    secrets instanceof PoSyncError
+      ? failure('credentials', secrets)
+      : fine('credentials', 'client ID and client secret are set'),
+  ]);
   report(
     await loadAdminTokens(env).then(
-      (tokens) => warned('admin tokens', tokens.warnings),
+      () => [],
       (error) => [failure('admin tokens', asPoSyncError(error))],
     ),
   );
@@ -72,7 +76,6 @@ export async function examine(
   report(found);
   const network = await loadNetwork(config, env).catch(asPoSyncError);
   if (network instanceof PoSyncError) report([failure('network', network)]);
-  else report(warned('network', network.warnings));
   const missing = [
     secrets instanceof PoSyncError ? 'credentials' : [],
     network instanceof PoSyncError ? 'a network' : [],
@@ -80,10 +83,6 @@ export async function examine(
   if (secrets instanceof PoSyncError || network instanceof PoSyncError) {
     report([skip('token', `needs ${missing.join(' and ')}`)]);
   } else report(await partnerFindings(config, secrets, network, place));
-}
-
-function warned(check: string, warnings: readonly string[]): Finding[] {
-  return warnings.map((message) => warn(check, message));
 }
 
 /** A daemon does not start without it; whoever runs `doctor` may leave it out on purpose. */
@@ -98,14 +97,6 @@ function confirmationFindings(config: Config, { confirm, env }: Surroundings): F
   }
 }
 
-function secretsFindings(secrets: Secrets | PoSyncError): Finding[] {
-  if (secrets instanceof PoSyncError) return [failure('credentials', secrets)];
-  return [
-    fine('credentials', 'client ID and client secret are set'),
-    ...warned('credentials', secrets.warnings),
-  ];
-}
-
 const NO_LEDGER = 'none of this environment yet: the first start begins one';
 
 /** `place`: the ledger, where it can be read; open until `resources` are disposed of. */
@@ -118,7 +109,7 @@ async function redisFindings(
 ): Promise<InRedis> {
   try {
     const isPrivate = hasPrivateRedis(config);
-    const { credentials } = await loadRedisSecrets(config, env);
+    const credentials = await loadRedisSecrets(config, env);
     const server = isPrivate
       ? { address: { url: await openPrivate() } }
       : { address: config.redis, credentials };
