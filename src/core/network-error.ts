@@ -1,4 +1,5 @@
 import { codeOf, PoSyncError } from './errors.ts';
+import { withoutStop } from './format.ts';
 
 /** What a TLS failure means: Node's own codes come from checking the certificate, `ERR_SSL_…` from OpenSSL. */
 type Meaning = readonly [
@@ -10,41 +11,10 @@ type Meaning = readonly [
 
 const MEANINGS: readonly Meaning[] = [
   [
-    /^CERT_HAS_EXPIRED$/,
-    'tls-expired',
-    (host) => `the certificate of ${host}, or of an issuer of it, has expired.`,
-    'Ask the owner of that server for a new certificate, and check the clock of this machine.',
-  ],
-  [
-    /^CERT_NOT_YET_VALID$/,
-    'tls-not-yet-valid',
-    (host) => `the certificate of ${host} is not valid yet.`,
-    'Check the clock of this machine, or ask the owner of that server.',
-  ],
-  [
-    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    'tls-wrong-host',
-    (host, error) => `the certificate of ${host} is for another host (${namesIn(error)}).`,
-    'Check the address. If the server is known by another name, set tls.serverName to that name.',
-  ],
-  [
-    /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
-    'tls-self-signed',
-    (host) => `the certificate of ${host} is self-signed, and not trusted.`,
-    'Add it to tls.caFile, or ask the owner of that server for one of a certificate authority.',
-  ],
-  [
-    /^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)$/,
-    'tls-issuer-missing',
-    (host) =>
-      `the certificate of ${host} cannot be verified: neither the server nor tls.caFile has the certificate of its issuer.`,
-    'Ask the owner of that server to send the complete chain. If the missing certificate is that of a root authority, add it to tls.caFile.',
-  ],
-  [
-    /^(SELF_SIGNED_CERT_IN_CHAIN|CERT_UNTRUSTED|INVALID_CA|CERT_SIGNATURE_FAILURE|CERT_REVOKED|CERT_CHAIN_TOO_LONG|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CERT_REJECTED)$/,
+    /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|INVALID_|PATH_LENGTH_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_)/,
     'tls-untrusted',
-    (host, error) => `the certificate of ${host} is not accepted (${error.message.split(';')[0]}).`,
-    'If its authority is your own, set tls.caFile to the certificate of that; otherwise ask the owner of that server.',
+    (host, error) => `the certificate of ${host} is not accepted: ${reasonIn(error)}.`,
+    'Check the address, the clock of this machine, and tls.caFile and tls.serverName; if they are right, ask the owner of that server for a valid certificate with its complete chain.',
   ],
   [
     /(ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|VERSION_TOO_LOW)$/,
@@ -101,13 +71,9 @@ export function isCertificateAlert(error: Error): boolean {
   );
 }
 
-function namesIn(error: Error): string {
-  const cert = 'cert' in error && typeof error.cert === 'object' ? error.cert : undefined;
-  const names =
-    cert && 'subjectaltname' in cert && typeof cert.subjectaltname === 'string'
-      ? cert.subjectaltname
-      : '';
-  return names.replace(/DNS:|IP Address:/g, '').slice(0, 200) || 'no name';
+/** Node adds what to do about a program to some of its reasons. */
+function reasonIn({ message }: Error): string {
+  return withoutStop(message.split(';')[0] ?? '').slice(0, 300);
 }
 
 function alertOf(error: Error): string {

@@ -8,9 +8,9 @@ import { codeOf, toError } from '../core/errors.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import { needsPerson, type Outcome } from '../order/outcome.ts';
 import { escapeHidden } from '../order/text.ts';
-import { spansLost, tracingTrouble } from './events/daemon.ts';
+import { tracingTrouble } from './events/daemon.ts';
 import type { Log } from './log.ts';
-import type { SpanCounts, TracedOrder, Tracer } from './tracer.ts';
+import type { TracedOrder, Tracer } from './tracer.ts';
 
 type TracingDeps = {
   config: Pick<Config, 'environment' | 'tracing'>;
@@ -34,18 +34,15 @@ export async function openTracing(deps: TracingDeps): Promise<Tracing | undefine
   const { config, log, clock } = deps;
   if (!config.tracing.enabled) return undefined;
   const onTrouble = (reason: string) => tracingTrouble(log, { reason });
-  const { record, counts, provider } = createRecorder(await loadPackages(), onTrouble, deps);
-  const tracer = { ...createTracer(record, deps), counts: () => ({ ...counts }) };
+  const { record, provider } = createRecorder(await loadPackages(), onTrouble, deps);
   return {
-    tracer: guarded(tracer, (error) => onTrouble(toError(error).message)),
+    tracer: guarded(createTracer(record, deps), (error) => onTrouble(toError(error).message)),
     async [Symbol.asyncDispose]() {
       const done = new AbortController();
-      // It rejects when the last spans fail, which is counted.
+      // It rejects when the last spans fail, which was reported.
       const shutdown = provider.shutdown().catch(() => undefined);
       void shutdown.finally(() => done.abort());
       await clock.sleep(LAST, done.signal);
-      if (counts.recorded > counts.exported)
-        spansLost(log, { lost: counts.recorded - counts.exported });
     },
   };
 }
@@ -65,7 +62,6 @@ function guarded(tracer: Tracer, onError: (error: unknown) => void): Tracer {
     attempt: safe(tracer.attempt),
     settled: safe(tracer.settled),
     finished: safe(tracer.finished),
-    counts: tracer.counts,
   };
 }
 
@@ -97,7 +93,7 @@ const LONGEST_NUMBER = 256;
 function createTracer(
   record: (span: EndedSpan) => void,
   { clock, config: { environment } }: TracingDeps,
-): Omit<Tracer, 'counts'> {
+): Tracer {
   const rootOf = ({ batch, order, place }: TracedOrder) =>
     deriveIds(environment, batch, order.purchaseOrderNumber, String(place.line));
   const times = (batch: string) => {
@@ -174,16 +170,11 @@ async function loadPackages() {
 
 type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
-/** The same exporter, which counts what becomes of spans and reports why the collector did not take them. */
-function counted(
-  exporter: SpanExporter,
-  counts: SpanCounts,
-  onTrouble: (reason: string) => void,
-): SpanExporter {
+/** The same exporter, which reports why the collector did not take spans. */
+function reporting(exporter: SpanExporter, onTrouble: (reason: string) => void): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        counts[result.error === undefined ? 'exported' : 'failed'] += spans.length;
         // Without the answer of the collector, which may repeat what was sent.
         if (result.error)
           onTrouble(
@@ -205,11 +196,10 @@ function createRecorder(
   onTrouble: (reason: string) => void,
   { config, self }: TracingDeps,
 ) {
-  const counts: SpanCounts = { recorded: 0, exported: 0, failed: 0 };
   const random = new sdk.RandomIdGenerator();
   /** The identifiers of the next span, when they are given. */
   let next: Partial<SpanIds> = {};
-  const otlp = counted(new exporter.OTLPTraceExporter(), counts, onTrouble);
+  const otlp = reporting(new exporter.OTLPTraceExporter(), onTrouble);
   const provider = new sdk.TracerProvider({
     // What the operator sets takes precedence.
     resource: resources
@@ -241,10 +231,9 @@ function createRecorder(
     next = {};
     if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: error });
     span.end(new Date(to));
-    counts.recorded += 1;
   }
 
-  return { record, counts, provider };
+  return { record, provider };
 }
 
 function resourceOf(environment: string, { pid, version }: TracingDeps['self']) {

@@ -20,9 +20,4 @@ export type Tracer = {
   settled(order: TracedOrder, outcome: string, code?: string): void;
   /** The report of a file is written. */
   finished(facts: FileFacts & { orders: number; accepted: number; needPerson: number }): void;
-  /** What became of the spans of this process. */
-  counts(): SpanCounts;
 };
-
-/** `failed`: the collector did not take them. Of the others, too many waited for it, or they still wait. */
-export type SpanCounts = { recorded: number; exported: number; failed: number };

@@ -111,11 +111,3 @@ export function operatorActed(
 export function tracingTrouble(log: Log, facts: { reason: string }): void {
   log.warn({ event: 'tracing-trouble', ...facts }, 'spans could not be sent');
 }
-
-/** At the end of the process: spans that never reached the collector. */
-export function spansLost(log: Log, facts: { lost: number }): void {
-  log.warn(
-    { event: 'spans-lost', ...facts },
-    'some spans of this process did not reach the collector',
-  );
-}
