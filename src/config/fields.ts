@@ -91,28 +91,12 @@ export const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
     `${shown(issue.input)} must be a name of letters, digits, - and _, with at most 63 characters, starting with a letter or digit`,
 });
 
-/** One line of text that is not empty. */
+/** One line of text that is not empty: a name, or a local path as written, which `load.ts` makes absolute. */
 export const line = z
   .string()
   .min(1, { error: 'must not be empty' })
   .max(4096, { error: 'must not be longer than 4096 characters' })
   .regex(WITHOUT_CONTROLS, { error: 'must not contain control characters' });
-
-/** A local path as written; `load.ts` makes it absolute. */
-export const filePath = line.superRefine((text, context) => {
-  const message = pathFault(text);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-});
-
-function pathFault(text: string): string | undefined {
-  if (/^~(\/|$)/.test(text))
-    return 'must not begin with ~, which only a shell expands: write the complete path';
-  if (/^([A-Za-z]:[\\/]|\\\\)/.test(text)) {
-    return 'is a Windows path: write the folder of this machine where the share is mounted, such as /mnt/orders';
-  }
-  if (/^[“”„‘’‚«»]/.test(text)) return `begins with the typographic quote ${text[0]}: use " or '`;
-  return undefined;
-}
 
 /** What po-sync sends itself, what belongs to one connection (RFC 9110 7.6.1), and what changes how an answer is read. */
 const FIXED_HEADERS =
@@ -146,13 +130,13 @@ export const address = line
 
 const tlsKeys = z
   .strictObject({
-    caFile: filePath
+    caFile: line
       .exactOptional()
       .describe('PEM file of the certificate authorities to trust, instead of the public ones.'),
-    certFile: filePath
+    certFile: line
       .exactOptional()
       .describe('PEM file of the client certificate, with its intermediate certificates.'),
-    keyFile: filePath
+    keyFile: line
       .exactOptional()
       .describe('PEM file of its private key. Its passphrase is an environment variable.'),
     minVersion: z

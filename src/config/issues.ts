@@ -38,7 +38,6 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown):
       const known = keysAt(schema, path.slice(0, -1));
       return [...unknownBeside(path.slice(0, -1), known, value), discriminated(path, found, issue)];
     }
-    if (path.at(-1) === 'mapping' && isKeys(found)) return [{ path, ...MAPPING_INSIDE }];
     const near =
       issue.code === 'invalid_value' ? meant(found, issue.values.map(String)) : undefined;
     return [withHint({ path, message: issue.message }, near)];
@@ -58,15 +57,6 @@ function insideColumn(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return inside
     .filter(({ path, code }) => !isMisspelled || path.length > 0 || code !== 'custom')
     .map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
-}
-
-const MAPPING_INSIDE = {
-  message: 'expected the name of a mapping, found keys and values',
-  hint: 'put these keys below mappings, under a name such as erp, and write mapping: erp here',
-};
-
-function isKeys(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unknownKey(

@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net';
 import { PoSyncError } from '../core/errors.ts';
 import type { Route } from '../core/pool.ts';
 import { openTls, type Tls, type TlsSettings } from '../core/tls-files.ts';
@@ -126,7 +125,7 @@ function proxyUrl(text: string, from: string): URL {
 
 /**
  * Whether NO_PROXY exempts an address: `*`, a host with the hosts below it (with or without a dot before it), each
- * also with a port, an IP address, or a network such as 10.0.0.0/8.
+ * also with a port, or an IP address.
  */
 function exemption(list: string): (origin: URL) => boolean {
   const entries = list
@@ -137,20 +136,9 @@ function exemption(list: string): (origin: URL) => boolean {
     const host = hostname.replace(/^\[|\]$/g, '');
     const ownPort = port || (protocol === 'https:' ? '443' : '80');
     return entries.some((entry) => {
-      const [, network, bits] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? [];
-      if (network !== undefined) return isWithin(host, network, Number(bits));
       const [, name = entry, wanted = ownPort] = /^([^:]+|\[.+\]):(\d+)$/.exec(entry) ?? [];
       const bare = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
       return wanted === ownPort && (bare === '*' || host === bare || host.endsWith(`.${bare}`));
     });
   };
-}
-
-function isWithin(host: string, network: string, bits: number): boolean {
-  const [family, wanted] = [isIP(host), isIP(network)];
-  if (family === 0 || family !== wanted || bits > (family === 4 ? 32 : 128)) return false;
-  const list = new BlockList();
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  list.addSubnet(network, bits, type);
-  return list.check(host, type);
 }

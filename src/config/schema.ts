@@ -3,7 +3,6 @@ import { ORDERS_PATH } from '../order/order.ts';
 import {
   address,
   addressFault,
-  filePath,
   headerName,
   headerValue,
   line,
@@ -55,7 +54,7 @@ const token = z.strictObject(
 /** YAML reads 0042 as the number 42: what a number was meant to be is not known. */
 const headers = z.record(
   headerName,
-  z.union([headerValue, z.strictObject({ file: filePath })], {
+  z.union([headerValue, z.strictObject({ file: line })], {
     error: 'must be text in quotes, such as "0042", or a file, such as { file: /etc/po-sync/key }',
   }),
 );
@@ -284,7 +283,7 @@ export const configSchema = z.strictObject({
     .describe(
       'The environment to deliver to, unless --environment or PO_SYNC_ENVIRONMENT names one.',
     ),
-  data: filePath
+  data: line
     .prefault('../data')
     .describe('Everything that must survive a restart: private Redis, spool, sandbox.'),
   redis: redisSchema.prefault({}),
@@ -295,7 +294,7 @@ export const configSchema = z.strictObject({
   mappings: z.record(name, mappingSchema).prefault({}),
   reports: z
     .strictObject({
-      path: filePath.prefault('../reports').describe('Contains one folder for each batch.'),
+      path: line.prefault('../reports').describe('Contains one folder for each batch.'),
       keep: span().prefault('90d').describe('Applies to reports, done/ and failed/.'),
     })
     .prefault({}),

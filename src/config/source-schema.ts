@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { addressFault, filePath, line, name, span, tls, wait } from './fields.ts';
+import { addressFault, line, name, span, tls, wait } from './fields.ts';
 
 const MAPPING = { error: 'expected the name of a mapping, or a list of names' };
 
@@ -18,7 +18,7 @@ const common = {
   expectEvery: span()
     .exactOptional()
     .describe('Sends `silent` notices when no file arrives for this long.'),
-  answers: filePath
+  answers: line
     .exactOptional()
     .describe(
       'A folder that receives the results of each batch for the sending program: the rows with their outcomes.',
@@ -30,7 +30,7 @@ const common = {
 const poll = wait(10, 86_400_000);
 
 /** A local path or a web address. */
-const exportPath = filePath
+const exportPath = line
   .superRefine((text, context) => {
     const fault = isWebAddress(text) ? addressFault(text, { query: true }) : undefined;
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
@@ -54,7 +54,7 @@ export const sourceSchema = z.discriminatedUnion('type', [
     type: z
       .literal('inbox')
       .describe('A folder; po-sync takes the order files that are dropped there.'),
-    path: filePath.describe('The folder.'),
+    path: line.describe('The folder.'),
     files: fileNames.describe('The names that are taken: * stands for any characters, ? for one.'),
     poll: poll.prefault('10s').describe('Polling interval, independent of file-system events.'),
   }),

@@ -10,13 +10,7 @@ import { withoutStop } from '../core/format.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
 import type { Semaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
-import {
-  exportCopied,
-  exportEmpty,
-  exportOlder,
-  exportUnchanged,
-  fileTaken,
-} from '../log/events/intake.ts';
+import { exportCopied, exportEmpty, exportOlder } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
@@ -192,9 +186,7 @@ export async function handOver(
   }
   await drop();
   if (verdict === 'empty') exportEmpty(log, facts);
-  else if (verdict === 'theirs') fileTaken(log, facts);
   else if (verdict === 'older') exportOlder(log, facts);
-  else exportUnchanged(log, facts);
   return verdict;
 }
 

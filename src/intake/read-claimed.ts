@@ -1,5 +1,4 @@
 import { access } from 'node:fs/promises';
-import { basename } from 'node:path';
 import type { InboxSource } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
@@ -7,7 +6,7 @@ import { createSemaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import { ROLLED_BACK } from '../ledger/identity.ts';
 import { batchTakenUp, batchTrouble } from '../log/events/batch.ts';
-import { fileClaimed, fileTaken } from '../log/events/intake.ts';
+import { fileClaimed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
 import { type ClaimedFile, claimTimeOf } from '../order/batch.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -73,9 +72,7 @@ export function createClaimedFileReader(deps: ReaderDeps) {
           const at = clock.now();
           const file = await claimFile(path, source, new Date(at)).catch(failed);
           claimed();
-          if (file === 'taken')
-            return fileTaken(log, { source: source.name, file: basename(path) });
-          if (file === undefined) return;
+          if (file === 'taken' || file === undefined) return;
           fileClaimed(log, { batch: file.batch, source: file.source, file: file.name });
           await read(file, at, true);
         });

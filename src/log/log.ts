@@ -1,7 +1,6 @@
 import { type LogFn, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { growingWait } from '../core/backoff/backoff.ts';
-import { PoSyncError } from '../core/errors.ts';
 import { escapeHidden } from '../order/text.ts';
 import type { Meter } from './meter.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
@@ -52,8 +51,6 @@ export function createLog(options: LogOptions): Log {
       level,
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // `loggable` has already turned errors into plain values.
-      serializers: { err: (error: unknown) => error },
       hooks: {
         logMethod(given: Parameters<LogFn>, method) {
           const line = repeats.pass(given);
@@ -142,51 +139,20 @@ const HIDDEN = '[redacted]';
 const SECRET_NAME =
   /secret|token|password|passwd|authorization|cookie|credential|api_?key|private_?key/i;
 const LONGEST_TEXT = 2_000;
-const LONGEST_LIST = 20;
 
 /**
- * Reduces facts to what may appear in a log line: plain values and short lists of them. Drops objects, because requests,
- * answers and library errors contain headers and tokens. An error becomes its code and message.
+ * Reduces facts to what may appear in a log line: plain values. Drops objects, because requests, answers and library errors
+ * contain headers and tokens.
  */
 export function loggable(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(facts).flatMap(([name, value]) => {
-      const plain =
-        SECRET_NAME.test(name) && !['number', 'boolean'].includes(typeof value)
-          ? HIDDEN
-          : plainValue(value);
-      return plain === undefined ? [] : [[name, plain]];
+    Object.entries(facts).flatMap(([name, value]): [string, unknown][] => {
+      if (value === null || typeof value === 'number' || typeof value === 'boolean')
+        return [[name, value]];
+      if (typeof value !== 'string') return [];
+      return [[name, SECRET_NAME.test(name) ? HIDDEN : visible(value)]];
     }),
   );
-}
-
-function plainValue(value: unknown): unknown {
-  if (Array.isArray(value))
-    return value.slice(0, LONGEST_LIST).map((item) => plainText(item) ?? HIDDEN);
-  if (value instanceof Error) return plainError(value);
-  return plainText(value);
-}
-
-function plainText(value: unknown): string | number | boolean | null | undefined {
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
-  if (typeof value === 'bigint') return String(value);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
-  return typeof value === 'string' ? visible(value) : undefined;
-}
-
-/** Only unexpected errors keep their stack. */
-function plainError(error: Error): Record<string, unknown> {
-  const code =
-    'code' in error && typeof error.code === 'string' ? { code: visible(error.code) } : {};
-  const plain = { name: visible(error.name), ...code, message: visible(error.message) };
-  if (error instanceof PoSyncError) return plain;
-  return {
-    ...plain,
-    stack: (error.stack ?? '')
-      .split('\n')
-      .slice(1, 12)
-      .map((line) => visible(line.trim())),
-  };
 }
 
 /** A file name must not forge a log line. */

@@ -51,7 +51,11 @@ describe('the credentials of an export at an address', () => {
   it.each<[string, Record<string, string>, string]>([
     ['a user alone', { [`${P}_USER`]: 'erp' }, 'secret-missing'],
     ['a password alone', { [`${P}_PASSWORD`]: 'x' }, 'secret-missing'],
-    ['both ways', { [`${P}_AUTHORIZATION`]: 'Bearer a', [`${P}_USER`]: 'erp' }, 'secret-ambiguous'],
+    [
+      'both ways',
+      { [`${P}_AUTHORIZATION`]: 'Bearer a', [`${P}_USER`]: 'erp', [`${P}_PASSWORD`]: 'x' },
+      'secret-ambiguous',
+    ],
     [
       'a file that is not there',
       { [`${P}_AUTHORIZATION_FILE`]: '/nowhere/at/all' },

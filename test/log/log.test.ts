@@ -5,7 +5,6 @@ import path from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { PoSyncError } from '../../src/core/errors.ts';
 import { batchTrouble } from '../../src/log/events/batch.ts';
 import { redisTrouble } from '../../src/log/events/delivery.ts';
 import { createLog, createLogLines, type LogOptions, loggable } from '../../src/log/log.ts';
@@ -95,10 +94,10 @@ it('lines contain no objects', () => {
 describe('for people', () => {
   it('is one line an event, with the facts behind the message', () => {
     const { log, lines } = openLog({ pretty: true });
-    log.info({ file: 'my orders.csv', batch: 'b-1', attempt: 2, sources: ['a'] }, 'file claimed');
+    log.info({ file: 'my orders.csv', batch: 'b-1', attempt: 2 }, 'file claimed');
     expect(lines).toEqual([
       expect.stringMatching(
-        /^\[?\d\d:\d\d:\d\d\.\d{3}\]? INFO:? +file claimed {2}file="my orders\.csv" {2}batch=b-1 {2}attempt=2 {2}sources=\["a"\]\n$/,
+        /^\[?\d\d:\d\d:\d\d\.\d{3}\]? INFO:? +file claimed {2}file="my orders\.csv" {2}batch=b-1 {2}attempt=2\n$/,
       ),
     ]);
   });
@@ -119,20 +118,9 @@ describe('for people', () => {
   });
 });
 
-it('keeps plain values, dates as text, and lists of them', () => {
-  const facts = {
-    batch: 'b',
-    attempt: 3,
-    durationMs: 1.5,
-    ok: true,
-    none: null,
-    sources: ['a', 'b'],
-  };
+it('keeps plain values', () => {
+  const facts = { batch: 'b', attempt: 3, durationMs: 1.5, ok: true, none: null };
   expect(loggable(facts)).toEqual(facts);
-  expect(loggable({ at: new Date(0), big: 5n })).toEqual({
-    at: '1970-01-01T00:00:00.000Z',
-    big: '5',
-  });
 });
 
 it('objects are dropped, because they can contain headers and tokens', () => {
@@ -142,11 +130,8 @@ it('objects are dropped, because they can contain headers and tokens', () => {
     secretly: undefined,
     run: () => 1,
   };
-  expect(loggable({ ...facts, file: 'a.csv', value: new Secret('x') })).toEqual({
-    file: 'a.csv',
-    secretly: '[redacted]',
-  });
-  expect(loggable({ list: [{ a: 1 }, 'b'] })).toEqual({ list: ['[redacted]', 'b'] });
+  const more = { file: 'a.csv', value: new Secret('x'), err: new Error('x'), list: ['x'] };
+  expect(loggable({ ...facts, ...more })).toEqual({ file: 'a.csv' });
 });
 
 it.each([
@@ -164,30 +149,6 @@ it.each([
   expect(loggable({ [name]: 7 })).toEqual({ [name]: 7 });
 });
 
-describe('an error', () => {
-  it('becomes its name, code and message, with the stack if it is unexpected', () => {
-    const error = Object.assign(new TypeError('no\nway'), {
-      code: 'E_X',
-      headers: { authorization: 'Bearer x' },
-    });
-    expect(loggable({ err: error })).toEqual({
-      err: {
-        name: 'TypeError',
-        code: 'E_X',
-        message: 'no\\nway',
-        stack: expect.arrayContaining([expect.stringMatching(/^at /)]),
-      },
-    });
-  });
-
-  it('that was foreseen has no stack', () => {
-    const error = new PoSyncError('file-missing', 'there is no file.', { facts: { file: 'x' } });
-    expect(loggable({ err: error })).toEqual({
-      err: { name: 'PoSyncError', code: 'file-missing', message: 'there is no file.' },
-    });
-  });
-});
-
 it.each([
   ['a\nb', 'a\\nb'],
   ['\u001b[2Jgone', '\\u001b[2Jgone'],
@@ -200,9 +161,9 @@ it.each([
   expect(loggable({ file })).toEqual({ file: shown });
 });
 
-it('bounds long texts and lists', () => {
-  const { text, list } = loggable({ text: 'x'.repeat(1_000_000), list: Array(1_000).fill('y') });
-  expect([String(text).length, Array.isArray(list) && list.length]).toEqual([2_001, 20]);
+it('bounds long texts', () => {
+  const { text } = loggable({ text: 'x'.repeat(1_000_000) });
+  expect(String(text)).toHaveLength(2_001);
 });
 
 const asIs = (line: string) => line;

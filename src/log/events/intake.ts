@@ -9,20 +9,10 @@ export function fileClaimed(log: Log, facts: File & { batch: string }): void {
   log.info({ event: 'file-claimed', ...facts }, 'file claimed');
 }
 
-/** Another daemon claimed the file, or this version of an export, first; normal with several daemons. */
-export function fileTaken(log: Log, facts: File): void {
-  log.debug({ event: 'file-taken', ...facts }, 'file was claimed by another daemon');
-}
-
 /** A new version of an export was copied. */
 export function exportCopied(log: Log, facts: File & { batch: string; bytes: number }): void {
   log.meter?.file(facts.source, 'taken');
   log.info({ event: 'export-copied', ...facts }, 'export copied');
-}
-
-/** An export was rewritten with the content that was taken before. */
-export function exportUnchanged(log: Log, facts: File): void {
-  log.debug({ event: 'export-unchanged', ...facts }, 'export has the same content as before');
 }
 
 /** A file of a pattern is older than the newest one, and with `newestOnly` never read. Logged once. */
