@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { reasonOf } from '../core/errors.ts';
 import type { Http } from '../core/http.ts';
 import type { Notice } from './notice.ts';
@@ -52,14 +52,9 @@ type Options = {
   signal: AbortSignal;
 };
 
-/** Maximum number of characters kept of a program's output. */
-const MOST_OUTPUT = 2_000;
-/** Milliseconds to wait for output after the program has ended: a child process may keep the pipe open. */
-const OUTPUT_WAIT = 200;
-
 /**
  * Runs a program without a shell, the notice as JSON on its standard input and in `PO_SYNC_NOTICE_…` variables.
- * Exit code 0 is success. Throws with the exit code or signal and the beginning of the output.
+ * Exit code 0 is success; its output is ignored. Throws with the exit code or signal.
  */
 export function runCommand(
   command: readonly string[],
@@ -72,43 +67,21 @@ export function runCommand(
     const child = spawn(program, args, {
       cwd,
       env: { ...env, ...variablesOf(notice) },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'ignore', 'ignore'],
       timeout,
       killSignal: 'SIGKILL',
       signal,
     });
-    const output = keepOutput(child);
     child.once('error', reject);
     child.once('exit', (code, killed) => {
-      const settle = () => {
-        clearTimeout(late);
-        for (const pipe of [child.stdout, child.stderr, child.stdin]) pipe.destroy();
-        if (code === 0) resolve();
-        else
-          reject(
-            new Error(
-              `${endingOf(code, killed, timeout)}${output() === '' ? '' : `: ${output()}`}`,
-            ),
-          );
-      };
-      const late = setTimeout(settle, OUTPUT_WAIT);
-      child.once('close', settle);
+      child.stdin.destroy();
+      if (code === 0) resolve();
+      else reject(new Error(endingOf(code, killed, timeout)));
     });
     // A program is not required to read its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(notice)}\n`);
   });
-}
-
-function keepOutput({ stdout, stderr }: ChildProcess): () => string {
-  let kept = '';
-  for (const pipe of [stdout, stderr]) {
-    pipe?.on('error', () => undefined);
-    pipe?.on('data', (chunk: Buffer) => {
-      if (kept.length < MOST_OUTPUT) kept = (kept + chunk.toString()).slice(0, MOST_OUTPUT);
-    });
-  }
-  return () => kept.trim();
 }
 
 function endingOf(code: number | null, killed: NodeJS.Signals | null, timeout: number): string {

@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts';
 import { iso, withoutStop } from '../core/format.ts';
 import { OPERATOR } from '../deliver/circuit-breaker.ts';
 import { pauseRemedy } from '../deliver/pause-rules.ts';
-import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import { onOneLine } from '../order/text.ts';
@@ -86,94 +85,59 @@ export function settledBatch(
   needPerson: number,
   facts: BatchFacts,
 ): Notice {
+  const name = nameOf(facts);
+  const known = { ...facts, ...(orders !== undefined && { orders, counts }) };
+  const isUnreadable = (text: string, remedy = SEE_REPORT) =>
+    noticeOf('attention', 'unreadable', `${text} ${remedy}`, { ...known, remedy });
   if (state === 'done')
-    return fileChangedLater({ ...facts, ...(orders === undefined ? {} : { orders }), counts });
-  if (orders === undefined) return fileUnreadable(facts);
-  if (unreadable) return fileBecameUnreadable({ ...facts, orders, counts });
-  return batchNeedsPerson({ ...facts, orders, needPerson, counts });
-}
-
-/** A batch is finished and some of its orders need a person. */
-function batchNeedsPerson(
-  facts: BatchFacts & { orders: number; needPerson: number; counts: OutcomeCounts },
-): Notice {
-  const { orders, needPerson } = facts;
-  const text = `${nameOf(facts)}: ${needPerson} of ${orders} orders ${needPerson === 1 ? 'needs' : 'need'} a person.`;
-  return noticeOf('attention', 'finished', text, facts);
+    return isUnreadable(
+      `${facts.batch}: the file was changed after it was read; what was added or changed was not sent.`,
+      'Drop the complete file again.',
+    );
+  if (orders === undefined)
+    return isUnreadable(`${name}: the file is unreadable; no orders were sent.`);
+  const were = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
+  if (unreadable)
+    return isUnreadable(
+      `${name}: the file became unreadable after ${were} admitted; its report has their outcomes.`,
+    );
+  const text = `${name}: ${needPerson} of ${orders} orders ${needPerson === 1 ? 'needs' : 'need'} a person.`;
+  return noticeOf('attention', 'finished', text, { ...known, needPerson });
 }
 
 /** It depends on what is wrong, and on where the file came from. */
 const SEE_REPORT = 'Its report says where it is wrong and what to do.';
 
-/** A file cannot be read as orders; no orders were sent. */
-function fileUnreadable(facts: BatchFacts): Notice {
-  const text = `${nameOf(facts)}: the file is unreadable; no orders were sent. ${SEE_REPORT}`;
-  return noticeOf('attention', 'unreadable', text, { ...facts, remedy: SEE_REPORT });
-}
-
-/** A file became unreadable after some of its orders were admitted. */
-function fileBecameUnreadable(
-  facts: BatchFacts & { orders: number; counts: OutcomeCounts },
-): Notice {
-  const { orders } = facts;
-  const admitted = orders === 1 ? '1 of its orders was' : `${orders} of its orders were`;
-  const text = `${nameOf(facts)}: the file became unreadable after ${admitted} admitted; its report has their outcomes. ${SEE_REPORT}`;
-  return noticeOf('attention', 'unreadable', text, { ...facts, remedy: SEE_REPORT });
-}
-
-/** A settled file was changed after it was read. */
-function fileChangedLater(facts: BatchFacts & { orders?: number; counts: OutcomeCounts }): Notice {
-  const remedy = 'Drop the complete file again.';
-  const text = `${facts.batch}: the file was changed after it was read; what was added or changed was not sent. ${remedy}`;
-  return noticeOf('attention', 'unreadable', text, { ...facts, remedy });
-}
-
-/** A batch waits until a person releases it. `since` is in milliseconds. */
-export function batchIsHeld(
+/** A batch that waits until a person releases it, or whose file cannot be read on or its report not be written. */
+export function waitingBatch(
+  kind: 'held' | 'unsettled',
   facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number },
 ): Notice {
-  const { reason } = facts;
-  const end = facts.batch.slice(-8);
+  const { batch, reason } = facts;
+  const name = nameOf(facts);
+  if (kind === 'unsettled')
+    return noticeOf('attention', kind, `${name} has no report yet: ${reason}`, facts);
+  const end = batch.slice(-8);
   const remedy = `Look at it with po-sync batches show ${end}, then run po-sync batches release ${end} or po-sync batches cancel ${end}.`;
-  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - nameOf(facts).length));
-  return noticeOf('attention', 'held', `${nameOf(facts)} waits: ${why}. ${remedy}`, {
-    ...facts,
-    reason,
-    remedy,
-  });
+  const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY - name.length));
+  return noticeOf('attention', kind, `${name} waits: ${why}. ${remedy}`, { ...facts, remedy });
 }
 
-/** The file of a batch cannot be read on, or its report not be written. `since` is in milliseconds. */
-export function batchIsUnsettled(
-  facts: BatchFacts & { counts: OutcomeCounts; reason: string; since: number },
-): Notice {
-  return noticeOf(
-    'attention',
-    'unsettled',
-    `${nameOf(facts)} has no report yet: ${facts.reason}`,
-    facts,
-  );
-}
-
-/** Files of a source cannot be taken; none of their orders was sent. `files`: their names. */
+/** Files of a source cannot be taken; none of their orders was sent. */
 export function filesAreNotTaken(
-  facts: CommonFacts & { source: string; files: readonly [string, ...string[]]; reason: string },
+  facts: CommonFacts & { source: string },
+  [file = '', ...others]: readonly string[],
+  reason: string,
 ): Notice {
-  const { files, source, reason, ...common } = facts;
-  const more = files.length === 1 ? '' : ` and ${files.length - 1} more`;
-  const text = `${shortName(files[0])}${more} of source ${source} cannot be taken: ${reason}`;
-  return noticeOf('attention', 'not-taken', text, { ...common, source, file: files[0], reason });
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const text = `${shortName(file)}${more} of source ${facts.source} cannot be taken: ${reason}`;
+  return noticeOf('attention', 'not-taken', text, { ...facts, file, reason });
 }
 
 /** A daemon cannot read a source, such as an inbox whose share is not mounted: none of its files is taken. */
-export function sourceLost(facts: CommonFacts & { source: string; reason: string }): Notice {
-  const text = `Source ${facts.source} cannot be read, so its files are not taken: ${facts.reason}`;
-  return noticeOf('attention', 'lost', text, facts);
-}
-
-/** Every running daemon can read it again. */
-export function sourceBack(facts: CommonFacts & { source: string }): Notice {
-  return noticeOf('attention', 'back', `Source ${facts.source} can be read again.`, facts);
+export function sourceLost(facts: CommonFacts & { source: string }, reason: string): Notice {
+  const text = `Source ${facts.source} cannot be read, so its files are not taken: ${reason}`;
+  return noticeOf('attention', 'lost', text, { ...facts, reason });
 }
 
 /** A daemon cannot reach Redis: it does nothing until then, and loses nothing. */
@@ -186,16 +150,6 @@ export function redisAway(facts: CommonFacts & { since: number }): Notice {
 export function redisBack(facts: CommonFacts & { since: number }): Notice {
   const text = `Redis answers again; it was away since ${iso(facts.since)}.`;
   return noticeOf('attention', 'redis-back', text, facts);
-}
-
-/** The API's list shows orders more than once. */
-export function ordersCreatedTwice(facts: CommonFacts & { orders: number }): Notice {
-  return noticeOf(
-    'attention',
-    'created-twice',
-    `${twiceText(facts.orders)}. ${TWICE_REMEDY}`,
-    facts,
-  );
 }
 
 /** An assumption of the guarantee does not hold. */
@@ -219,11 +173,6 @@ export function deliveryPaused(
     ...facts,
     remedy,
   });
-}
-
-/** Delivery resumed after a pause. */
-export function deliveryResumed(facts: CommonFacts & { since: number }): Notice {
-  return noticeOf('paused', 'resumed', `Delivery to ${facts.environment} resumed.`, facts);
 }
 
 type Places = {

@@ -123,27 +123,22 @@ function waysTo(
   );
   const cwd = dirname(deps.config.file);
   const redacted = (notice: Notice): Notice => JSON.parse(redactLine(JSON.stringify(notice)));
-  const sendTo = (address: string): Way['send'] => {
+  const ways: Way[] = [];
+  if (webhook !== undefined) {
     const http = resources.use(openHttp({ connections: 2, route }));
-    return (notice, signal) =>
-      callWebhook(address, redacted(notice), { http, timeout: TIMEOUT, signal });
-  };
-  const ways: (Way | undefined)[] = [
-    webhook === undefined
-      ? undefined
-      : {
-          receiver: `webhook ${new URL(webhook).host}`,
-          identity: webhook,
-          send: sendTo(webhook),
-        },
-    command === undefined
-      ? undefined
-      : {
-          receiver: `command ${command[0]}`,
-          identity: JSON.stringify(command),
-          send: (notice, signal) =>
-            runCommand(command, redacted(notice), { env, cwd, timeout: TIMEOUT, signal }),
-        },
-  ];
-  return ways.filter((way) => way !== undefined);
+    ways.push({
+      receiver: `webhook ${new URL(webhook).host}`,
+      identity: webhook,
+      send: (notice, signal) =>
+        callWebhook(webhook, redacted(notice), { http, timeout: TIMEOUT, signal }),
+    });
+  }
+  if (command !== undefined)
+    ways.push({
+      receiver: `command ${command[0]}`,
+      identity: JSON.stringify(command),
+      send: (notice, signal) =>
+        runCommand(command, redacted(notice), { env, cwd, timeout: TIMEOUT, signal }),
+    });
+  return ways;
 }

@@ -4,13 +4,24 @@ import type { Clock } from '../core/clock.ts';
 import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
 import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
+import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { FileWait } from '../order/file-wait.ts';
 import { type Guarantee, measuredOnes } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
 import { createHearing, sourceHeard, sourceSilent, watchFrom } from './hearing.ts';
-import * as tell from './notice.ts';
+import {
+  assumptionFails,
+  deliveryPaused,
+  filesAreNotTaken,
+  type Notice,
+  noticeOf,
+  settledBatch,
+  sinceOf,
+  sourceLost,
+  waitingBatch,
+} from './notice.ts';
 
 export type NotifierDeps = {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
@@ -22,26 +33,50 @@ export type NotifierDeps = {
   /** The report folder of a batch, and its page where the dashboard has a public address. */
   placesOf: (batch: string) => { report: string; page?: string };
   /** Keeps a notice until it is sent. One under an `id` of the last day is the same notice, from whichever daemon. */
-  send: (notice: tell.Notice, id: string) => Promise<void>;
+  send: (notice: Notice, id: string) => Promise<void>;
 };
 
 /** A shorter pause is not reported; `repeated`: for the same cause within `WITHIN`. Milliseconds. */
 const SHORTEST_PAUSE = { operator: 2_000, automatic: 10_000, repeated: 600_000 };
 const WITHIN = 3_600_000;
-/** A report that comes later than this is reported as missing. Milliseconds. */
-const SHORTEST_UNSETTLED = 60_000;
+/** A shorter state of a batch is not reported: a report that comes later than this is missing. Milliseconds. */
+const SHORTEST_STATE = { held: 0, unsettled: 60_000 };
 /** After this time, heartbeats have named what a daemon cannot take. Milliseconds. */
 const HEARTBEATS = 15_000;
 
-/** One look at all conditions. `ended`: how many reported ones have ended so far; the same one may come again. */
-type Round = NotifierDeps & { ended: number; often: string };
+/** How many conditions that were reported are over. */
+const ENDED = 'ended';
+/** The cause of the pause that was reported last, and when. */
+const OFTEN = 'often';
+
+/** One look at all conditions. `reportedAs`: fields of what was reported; `running`: milliseconds since this daemon started. */
+type Look = NotifierDeps & {
+  at: number;
+  often: string;
+  running: number;
+  reportedAs: (prefix: string) => string[];
+};
+
+/** What is reported when it begins, and not again under any of its fields. `more`: what else is kept then. */
+type Condition = { fields: readonly string[]; notice: Notice; more?: Record<string, string> };
+
+/** What a look found of the conditions whose fields begin with `prefix`. */
+type Found = {
+  prefix: string;
+  now: readonly Condition[];
+  /** Whether one that was reported continues. */
+  lasts: (field: string) => boolean;
+  /** The notice that those which were reported are over; most ends need no notice. */
+  over?: (fields: readonly string[]) => Notice;
+};
 
 /**
  * Decides what to report, once across all daemons and restarts: a notice is kept until it is sent, and then each report is
  * a field in Redis. In between, other daemons keep the same notice under the same name.
  */
 export function createNotifier(deps: NotifierDeps) {
-  const { store } = deps;
+  const { store, send } = deps;
+  const { redis, keys, time } = store;
   const startedAt = deps.clock.monotonic();
 
   /**
@@ -53,66 +88,68 @@ export function createNotifier(deps: NotifierDeps) {
     guarantee: readonly Guarantee[],
   ): Promise<void> {
     // Read first: every daemon must see when a reported condition ends before it checks the current state.
-    const {
-      [ENDED]: ended = '0',
-      [OFTEN]: often = '',
-      ...kept
-    } = await store.redis.hgetall(store.keys.notices);
-    const reported = Object.keys(kept);
-    const round: Round = { ...deps, ended: Number(ended), often };
-    const reportedAs = (prefix: string) => reported.filter((field) => field.startsWith(prefix));
-    await checkPause(reportedAs('paused:'), round);
-    const held = {
-      kind: 'held',
-      names: await deps.batches.held(),
-      least: 0,
-      notice: tell.batchIsHeld,
-    } as const;
-    await checkBatches(held, reportedAs('held:'), round);
-    const unsettled = {
-      kind: 'unsettled',
-      names: (await deps.batches.underWay()).flatMap(({ batch, unsettled }) =>
-        unsettled ? [batch] : [],
-      ),
-      least: SHORTEST_UNSETTLED,
-      notice: tell.batchIsUnsettled,
-    } as const;
-    await checkBatches(unsettled, reportedAs('unsettled:'), round);
-    await checkTwice(reportedAs('twice:'), round);
-    await checkGuarantee(measuredOnes(guarantee), reportedAs('guarantee:'), round);
+    const kept = await redis.hgetall(keys.notices);
+    const { [ENDED]: ended = '0', [OFTEN]: often = '', ...reported } = kept;
+    const reportedAs = (prefix: string) =>
+      Object.keys(reported).filter((field) => field.startsWith(prefix));
     const running = deps.clock.monotonic() - startedAt;
-    for (const source of deps.sources) {
-      const look = {
-        source,
-        notTaken: notTaken.filter((one) => one.source === source.name),
-        reportedAs,
-        running,
-      };
-      await checkSource(look, round);
-      if (!(await checkLost(look, round))) await checkFiles(look, round);
+    const look: Look = { ...deps, at: time.now(), often, running, reportedAs };
+    const underWay = await deps.batches.underWay();
+    const unsettled = underWay.flatMap(({ batch, unsettled: state }) => (state ? [batch] : []));
+    const all = [
+      await pauses(look),
+      await batchesThat('held', await deps.batches.held(), look),
+      await batchesThat('unsettled', unsettled, look),
+      await createdTwice(look),
+      assumptions(measuredOnes(guarantee), look),
+      ...(await Promise.all(deps.sources.map((source) => silence(source, look)))).flat(),
+      ...deps.sources.flatMap((source) => unread(source, notTaken, look)),
+    ];
+    for (const found of all) await report(found, reportedAs(found.prefix), ended);
+  }
+
+  /** Keeps a notice until it is sent, and then that it is reported: a daemon that dies in between leaves it to the next. */
+  async function report(found: Found, reported: readonly string[], ended: string): Promise<void> {
+    for (const { fields, notice, more } of found.now) {
+      if (fields.some((field) => reported.includes(field))) continue;
+      await send(notice, `${fields.join('\n')}:${ended}`);
+      const at = String(time.now());
+      await redis.hset(keys.notices, {
+        ...Object.fromEntries(fields.map((field) => [field, at])),
+        ...more,
+      });
     }
+    const over = reported.filter((field) => !found.lasts(field));
+    if (over.length === 0) return;
+    if (found.over) await send(found.over(over), `over:${over.join('\n')}:${ended}`);
+    await redis
+      .multi()
+      .hdel(keys.notices, ...over)
+      .hincrby(keys.notices, ENDED, 1)
+      .exec();
   }
 
   /** This daemon settles a batch, or found that the file of one that was done had been changed. */
   async function settled(batch: Batch, needPerson: number): Promise<void> {
     if (needPerson === 0) return;
     const id = `${batch.state === 'done' ? 'changed' : 'settled'}:${batch.batch}`;
-    await deps.send(tell.settledBatch(batch, needPerson, factsOf(batch, deps)), id);
+    const facts = factsOf(batch, { ...deps, at: time.now() });
+    await send(settledBatch(batch, needPerson, facts), id);
   }
 
   return { tick, ...createHearing(deps), settled };
 }
 
-async function checkPause(reported: readonly string[], deps: Round): Promise<void> {
-  const { environment, store, send, often } = deps;
-  const [pause] = await deps.breaker.reasons();
-  const at = store.time.now();
-  if (pause === undefined) {
-    if (reported.length === 0) return;
-    const since = tell.sinceOf(reported);
-    await send(tell.deliveryResumed({ environment, at, since }), `resumed:${since}`);
-    return ends(reported, deps);
-  }
+async function pauses({ environment, at, breaker, often, reportedAs }: Look): Promise<Found> {
+  const [pause] = await breaker.reasons();
+  const over = (fields: readonly string[]) =>
+    noticeOf('paused', 'resumed', `Delivery to ${environment} resumed.`, {
+      environment,
+      at,
+      since: sinceOf(fields),
+    });
+  const found = { prefix: 'paused:', now: [], lasts: () => pause !== undefined, over };
+  if (pause === undefined) return found;
   const { code, reason, since } = pause;
   // Each cause that a person must end is reported once in a pause; one that ends automatically only as the first.
   const which = needsPerson(pause) ? `paused:person:${code}:` : 'paused:';
@@ -120,47 +157,33 @@ async function checkPause(reported: readonly string[], deps: Round): Promise<voi
   const isRepeated = last === code && at - Number(lastAt) < WITHIN;
   const shortest =
     SHORTEST_PAUSE[code === OPERATOR ? 'operator' : isRepeated ? 'repeated' : 'automatic'];
-  if (reported.some((field) => field.startsWith(which)) || at - since < shortest) return;
-  const facts = { environment, at, code, reason, since };
-  await begins(`${which}${since}`, tell.deliveryPaused(facts), deps);
-  if (code !== OPERATOR) await store.redis.hset(store.keys.notices, OFTEN, `${code} ${at}`);
+  if (reportedAs(which).length > 0 || at - since < shortest) return found;
+  const notice = deliveryPaused({ environment, at, code, reason, since });
+  const more = code === OPERATOR ? {} : { [OFTEN]: `${code} ${at}` };
+  return { ...found, now: [{ fields: [`${which}${since}`], notice, more }] };
 }
 
-/** How many reported conditions have ended. */
-const ENDED = 'ended';
-/** The cause of the pause that was reported last, and when. */
-const OFTEN = 'often';
-
-/** A state of batches that is reported once it has lasted `least` milliseconds. */
-type LastingState = {
-  kind: 'held' | 'unsettled';
-  names: readonly string[];
-  least: number;
-  notice: typeof tell.batchIsHeld | typeof tell.batchIsUnsettled;
-};
-
 /** When a state has ended, a person released the batch or its report was written: that needs no notice. */
-async function checkBatches(
-  { kind, names, least, notice }: LastingState,
-  reported: readonly string[],
-  deps: Round,
-): Promise<void> {
-  const current = new Set<string>();
+async function batchesThat(
+  kind: 'held' | 'unsettled',
+  names: readonly string[],
+  look: Look,
+): Promise<Found> {
+  const lasting = new Set<string>();
+  const now: Condition[] = [];
   for (const name of names) {
-    const batch = await deps.batches.find(name);
+    const batch = await look.batches.find(name);
     const state = batch?.[kind];
     if (batch === undefined || state === undefined) continue;
-    const field = `${kind}:${name}:${state.since}`;
-    current.add(field);
-    const isShort = deps.store.time.now() - state.since < least;
-    if (isShort || reported.includes(field)) continue;
-    const reason = 'reason' in state ? state.reason : fileWaitText(withoutContent(state));
     const { since } = state;
-    const facts = { ...factsOf(batch, deps), counts: batch.counts, reason, since };
-    await begins(field, notice(facts), deps);
+    const field = `${kind}:${name}:${since}`;
+    lasting.add(field);
+    if (look.at - since < SHORTEST_STATE[kind]) continue;
+    const reason = 'reason' in state ? state.reason : fileWaitText(withoutContent(state));
+    const facts = { ...factsOf(batch, look), counts: batch.counts, reason, since };
+    now.push({ fields: [field], notice: waitingBatch(kind, facts) });
   }
-  const ended = reported.filter((field) => !current.has(field));
-  await ends(ended, deps);
+  return { prefix: `${kind}:`, now, lasts: (field) => lasting.has(field) };
 }
 
 /** The API's words may name orders and articles. */
@@ -168,61 +191,43 @@ function withoutContent(wait: FileWait): FileWait {
   return wait.code === 'refusals' ? { ...wait, facts: { ...wait.facts, says: '…' } } : wait;
 }
 
-/** Reported when their number grows; the field is `twice:` with the number that is known. */
-async function checkTwice(reported: readonly string[], deps: Round): Promise<void> {
-  const { environment, store } = deps;
+/** Reported when there are more than ever; the field is `twice:` with their number. */
+async function createdTwice({ environment, at, store, reportedAs }: Look): Promise<Found> {
+  const prefix = 'twice:';
   const orders = await store.redis.hlen(store.keys.listedTwice);
-  const field = `twice:${orders}`;
-  const isMore = reported.every((one) => Number(one.slice('twice:'.length)) < orders);
-  if (orders > 0 && !reported.includes(field)) {
-    const notice = tell.ordersCreatedTwice({ environment, at: store.time.now(), orders });
-    await (isMore ? begins(field, notice, deps) : isReported([field], deps));
-  }
-  await ends(
-    reported.filter((one) => one !== field),
-    deps,
-  );
+  const known = reportedAs(prefix).map((field) => Number(field.slice(prefix.length)));
+  const notice = noticeOf('attention', 'created-twice', `${twiceText(orders)}. ${TWICE_REMEDY}`, {
+    environment,
+    at,
+    orders,
+  });
+  const now = orders > Math.max(0, ...known) ? [{ fields: [`${prefix}${orders}`], notice }] : [];
+  return { prefix, now, lasts: () => orders > 0 };
 }
 
 /** Each assumption that fails is reported once, until it holds again or too little is known. */
-async function checkGuarantee(
-  all: readonly Guarantee[],
-  reported: readonly string[],
-  deps: Round,
-): Promise<void> {
-  const { environment, store } = deps;
-  const failing = all.filter(({ holds }) => holds === false);
-  const fieldOf = (assumption: string) => `guarantee:${assumption}`;
-  for (const one of failing) {
-    const field = fieldOf(one.assumption);
-    if (reported.includes(field)) continue;
-    await begins(field, tell.assumptionFails(one, { environment, at: store.time.now() }), deps);
-  }
-  const fields = failing.map(({ assumption }) => fieldOf(assumption));
-  await ends(
-    reported.filter((field) => !fields.includes(field)),
-    deps,
+function assumptions(all: readonly Guarantee[], { environment, at }: Look): Found {
+  const now = all.flatMap((one) =>
+    one.holds === false
+      ? [
+          {
+            fields: [`guarantee:${one.assumption}`],
+            notice: assumptionFails(one, { environment, at }),
+          },
+        ]
+      : [],
   );
+  const lasts = (field: string) => now.some(({ fields }) => fields.includes(field));
+  return { prefix: 'guarantee:', now, lasts };
 }
 
-/** What is known about a source. `running`: milliseconds since this daemon started. */
-type Look = {
-  source: Source;
-  notTaken: readonly NotTaken[];
-  reportedAs: (prefix: string) => string[];
-  running: number;
-};
-
-async function checkSource({ source, reportedAs, running }: Look, deps: Round): Promise<void> {
+async function silence(source: Source, look: Look): Promise<Found[]> {
   const { name, expectEvery, path } = hideQuery(source);
-  const reported = reportedAs(`silent:${name}:`);
-  if (expectEvery === undefined) return;
-  const { environment, send } = deps;
-  const { redis, keys, time } = deps.store;
-  const at = time.now();
-  await watchFrom(name, at, { redis, keys });
-  const [heard, watched] = await redis.hmget(keys.heard, name, `watched:${name}`);
-  const heardAt = Number(heard);
+  if (expectEvery === undefined) return [];
+  const { environment, at, running, reportedAs, store } = look;
+  const prefix = `silent:${name}:`;
+  await watchFrom(name, at, store);
+  const [heard, watched] = await store.redis.hmget(store.keys.heard, name, `watched:${name}`);
   const factsFrom = (since: number) => ({
     environment,
     at,
@@ -230,75 +235,58 @@ async function checkSource({ source, reportedAs, running }: Look, deps: Round): 
     since,
     hadFile: since !== Number(watched),
   });
-  if (at - heardAt <= expectEvery) {
-    if (reported.length === 0) return;
-    const since = tell.sinceOf(reported);
-    await send(sourceHeard(factsFrom(since)), `heard:${name}:${since}`);
-    return ends(reported, deps);
-  }
+  const heardAt = Number(heard);
+  const isSilent = at - heardAt > expectEvery;
   // The daemon may still take files that came before it started.
-  if (running < settlingTime(source) || reported.length > 0) return;
-  const facts = { ...factsFrom(heardAt), path, expectEveryMs: expectEvery };
-  await begins(`silent:${name}:${heardAt}`, sourceSilent(facts), deps);
+  const isNew = isSilent && running >= settlingTime(source) && reportedAs(prefix).length === 0;
+  const notice = sourceSilent({ ...factsFrom(heardAt), path, expectEveryMs: expectEvery });
+  return [
+    {
+      prefix,
+      now: isNew ? [{ fields: [`${prefix}${heardAt}`], notice }] : [],
+      lasts: () => isSilent,
+      over: (fields) => sourceHeard(factsFrom(sinceOf(fields))),
+    },
+  ];
 }
 
-/** Whether a daemon cannot read a source: then nothing is known about its files. */
-async function checkLost(
-  { source, notTaken, reportedAs, running }: Look,
-  deps: Round,
-): Promise<boolean> {
-  const { environment, store, send, ended } = deps;
-  const facts = { environment, at: store.time.now(), source: source.name };
-  const reported = reportedAs(`lost:${source.name}:`);
-  const lost = notTaken.find(({ file }) => file === undefined);
-  if (lost !== undefined) {
-    if (reported.length === 0)
-      await begins(
-        `lost:${source.name}:`,
-        tell.sourceLost({ ...facts, reason: reasonOf(lost) }),
-        deps,
-      );
-    return true;
-  }
-  if (reported.length === 0) return false;
-  if (!isKnown(source, running)) return true;
-  await send(tell.sourceBack(facts), `back:${source.name}:${ended}`);
-  await ends(reported, deps);
-  return true;
+/**
+ * Whether a daemon cannot read a source, and files of it that cannot be taken: those that become known together are one
+ * notice.
+ */
+function unread(source: Source, notTaken: readonly NotTaken[], look: Look): Found[] {
+  const { environment, at, running, reportedAs } = look;
+  const { name } = source;
+  const facts = { environment, at, source: name };
+  // Heartbeats of daemons that have just started do not name yet what they cannot take.
+  const isKnown = running >= settlingTime(source) + HEARTBEATS;
+  const own = notTaken.filter((one) => one.source === name);
+  const lost = own.find(({ file }) => file === undefined);
+  const lostAs = `lost:${name}:`;
+  const loss: Found = {
+    prefix: lostAs,
+    now: lost ? [{ fields: [lostAs], notice: sourceLost(facts, reasonOf(lost)) }] : [],
+    lasts: () => lost !== undefined || !isKnown,
+    over: () => noticeOf('attention', 'back', `Source ${name} can be read again.`, facts),
+  };
+  // Until it can be read again, nothing is known about its files.
+  if (lost || reportedAs(lostAs).length > 0) return [loss];
+  const prefix = `not-taken:${name}:`;
+  const found = own.map(({ file = '', ...why }) => ({ ...why, file, field: `${prefix}${file}` }));
+  const known = reportedAs(prefix);
+  const fresh = found.filter(({ field }) => !known.includes(field));
+  const [first] = fresh;
+  const files = fresh.map(({ file }) => file);
+  const now = first && {
+    fields: fresh.map(({ field }) => field),
+    notice: filesAreNotTaken(facts, files, reasonOf(first)),
+  };
+  const lasts = (field: string) => !isKnown || found.some((one) => one.field === field);
+  return [loss, { prefix, now: now ? [now] : [], lasts }];
 }
 
 const reasonOf = ({ reason, remedy }: Pick<NotTaken, 'reason' | 'remedy'>) =>
   [reason, remedy].filter(Boolean).join(' ');
-
-/** Whether heartbeats have named by now what a daemon that started cannot take. */
-const isKnown = (source: Source, running: number) => running >= settlingTime(source) + HEARTBEATS;
-
-/** Files that become known together are one notice. A daemon that has just started does not know yet which ones it cannot take. */
-async function checkFiles(
-  { source, notTaken, reportedAs, running }: Look,
-  deps: Round,
-): Promise<void> {
-  const { environment, store } = deps;
-  const reported = reportedAs(`not-taken:${source.name}:`);
-  const found = notTaken.flatMap(({ source: name, file, ...why }) =>
-    file === undefined ? [] : [{ field: `not-taken:${name}:${file}`, file, ...why }],
-  );
-  const fresh = found.filter(({ field }) => !reported.includes(field));
-  const [first, ...others] = fresh;
-  if (first !== undefined) {
-    const files = [first.file, ...others.map(({ file }) => file)] as const;
-    const facts = { environment, at: store.time.now(), source: source.name };
-    const notice = tell.filesAreNotTaken({ ...facts, files, reason: reasonOf(first) });
-    await begins(
-      fresh.map(({ field }) => field),
-      notice,
-      deps,
-    );
-  }
-  if (!isKnown(source, running)) return;
-  const ended = reported.filter((field) => found.every((one) => one.field !== field));
-  await ends(ended, deps);
-}
 
 /** How long a daemon that starts may still take files that came before. Milliseconds. */
 function settlingTime({ poll, stable }: Pick<Source, 'poll' | 'stable'>): number {
@@ -307,38 +295,7 @@ function settlingTime({ poll, stable }: Pick<Source, 'poll' | 'stable'>): number
 
 function factsOf(
   { batch, name: file, source }: Batch,
-  { environment, store, placesOf }: NotifierDeps,
+  { environment, at, placesOf }: Pick<Look, 'environment' | 'at' | 'placesOf'>,
 ) {
-  return { environment, at: store.time.now(), batch, file, source, ...placesOf(batch) };
-}
-
-/** Keeps a notice until it is sent, and then that it is reported: a daemon that dies in between leaves it to the next. */
-async function begins(
-  fields: string | readonly string[],
-  notice: tell.Notice,
-  { store, send, ended }: Round,
-): Promise<void> {
-  const all = [fields].flat();
-  await send(notice, `${all.join('\n')}:${ended}`);
-  await isReported(all, { store });
-}
-
-async function isReported(
-  fields: readonly string[],
-  { store: { redis, keys, time } }: Pick<Round, 'store'>,
-): Promise<void> {
-  const at = String(time.now());
-  await redis.hset(keys.notices, Object.fromEntries(fields.map((field) => [field, at])));
-}
-
-async function ends(
-  fields: readonly string[],
-  { store: { redis, keys } }: NotifierDeps,
-): Promise<void> {
-  if (fields.length === 0) return;
-  await redis
-    .multi()
-    .hdel(keys.notices, ...fields)
-    .hincrby(keys.notices, ENDED, 1)
-    .exec();
+  return { environment, at, batch, file, source, ...placesOf(batch) };
 }

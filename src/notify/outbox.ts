@@ -2,14 +2,9 @@ import { toError } from '../core/errors.ts';
 import { noticeDelayed, noticeLost, noticeSent } from '../log/events/notify.ts';
 import type { Log } from '../log/log.ts';
 import { onOneLine } from '../order/text.ts';
-import { type Attempt, openMailbox } from '../queue/mailbox.ts';
+import { type Mailbox, openMailbox } from '../queue/mailbox.ts';
 import type { Store } from '../redis/store.ts';
-import type { Notice, NoticeEvent } from './notice.ts';
-
-/** Sends notices to one receiver, one after another, in the background. Disposing waits a few seconds for them. */
-export type Outbox = AsyncDisposable & {
-  put(id: string, notice: Notice): Promise<void>;
-};
+import { cut, type Notice, type NoticeEvent } from './notice.ts';
 
 /** How a notice reaches a receiver. `receiver`: its name in the log, without secrets; `identity` may contain them. */
 export type Way = {
@@ -20,7 +15,7 @@ export type Way = {
 };
 
 /** A receiver of `notify`, and the events that are sent to it. */
-export type OpenReceiver = { on: readonly NoticeEvent[]; way: Way; outbox: Outbox };
+export type OpenReceiver = { on: readonly NoticeEvent[]; way: Way; outbox: Mailbox<Notice> };
 
 type OutboxDeps = {
   way: Way;
@@ -30,35 +25,28 @@ type OutboxDeps = {
   retry?: { attempts: number; initial: number };
 };
 
-/** Opens the outbox of one receiver; its failures do not affect others. */
-export function openOutbox({ way, store, log, onTrouble, retry }: OutboxDeps): Outbox {
+/** Sends notices to one receiver, one after another, in the background; its failures do not affect others. */
+export function openOutbox({ way, store, log, onTrouble, retry }: OutboxDeps): Mailbox<Notice> {
   const { receiver, identity, send } = way;
-  const mailbox = openMailbox<Notice>({
+  return openMailbox<Notice>({
     store,
     receiver: identity,
     deliver: (notice, signal) =>
       send(notice, signal).catch((error: unknown) => {
         throw new Error(shortened(toError(error).message));
       }),
-    onAttempt: (notice, attempt) => logAttempt(log, { receiver, ...named(notice) }, attempt),
+    onAttempt({ event, kind, batch, source }, { attempt, isLast, error }) {
+      const about = {
+        ...(batch !== undefined && { batch }),
+        ...(source !== undefined && { source }),
+      };
+      const facts = { receiver, notice: event, kind, ...about, attempt };
+      if (error === undefined) return noticeSent(log, facts);
+      (isLast ? noticeLost : noticeDelayed)(log, { ...facts, reason: error.message });
+    },
     onTrouble,
     ...(retry && { retry }),
   });
-  return {
-    put: mailbox.put,
-    [Symbol.asyncDispose]: () => mailbox[Symbol.asyncDispose](),
-  };
-}
-
-function logAttempt(
-  log: Log,
-  facts: Omit<Parameters<typeof noticeSent>[1], 'attempt'>,
-  { attempt, isLast, error }: Attempt,
-): void {
-  const reason = error?.message ?? '';
-  if (error === undefined) noticeSent(log, { ...facts, attempt });
-  else if (isLast) noticeLost(log, { ...facts, attempt, reason });
-  else noticeDelayed(log, { ...facts, attempt, reason });
 }
 
 /** Maximum characters of an error that is shown. */
@@ -70,14 +58,5 @@ function shortened(reason: string): string {
     /\b(https?:\/\/)(?:[^\s/@]*@)?([^\s/?#'"]*)[^\s'"]*/gi,
     '$1$2',
   );
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
-}
-
-function named({ event, kind, batch, source }: Notice) {
-  return {
-    notice: event,
-    kind,
-    ...(batch === undefined ? {} : { batch }),
-    ...(source === undefined ? {} : { source }),
-  };
+  return cut(line, LONGEST);
 }

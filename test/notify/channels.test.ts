@@ -130,21 +130,11 @@ describe('a notified program', () => {
     ).toEqual([]);
   });
 
-  it('fails with its exit code and the beginning of its output', async () => {
-    await using folder = await makeTempFolder();
-    const script = await scriptIn(
-      folder.path,
-      'echo no route >&2; head -c 100000 /dev/zero | tr "\\0" x; exit 3',
-    );
-    const failure = runCommand([script], NOTICE, {
-      env: { PATH: '/usr/bin:/bin' },
-      cwd: '/',
-      timeout: 60_000,
-      signal,
-    });
-    const error = await failure.catch((thrown: unknown) => String(thrown));
-    expect(error).toMatch(/the program exited with 3: .*(no route|x{100})/s);
-    expect(String(error).length).toBeLessThan(2_100);
+  it('fails with its exit code', async () => {
+    const options = { env: { PATH: '/usr/bin:/bin' }, cwd: '/', timeout: 60_000, signal };
+    await expect(
+      runCommand(['sh', '-c', 'echo no route >&2; exit 3'], NOTICE, options),
+    ).rejects.toThrow(/^the program exited with 3$/);
   });
 
   it('is killed after its time limit, even if a child process keeps its output open', async () => {
