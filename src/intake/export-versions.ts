@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, type ExportSource, mappingsFor } from '../config/config.ts';
+import { isPattern } from '../config/source-schema.ts';
 import { type Deciding, decided } from '../journal/decided.ts';
 import type { Decision, Noted } from '../journal/decision.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
@@ -178,16 +179,27 @@ export async function shownSince(
   { sources }: Pick<Config, 'sources'>,
   { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
 ): Promise<number> {
-  const latest = new Map(
-    sources.flatMap(({ type, name }) => (type === 'export' ? [[name, 0]] : [])),
-  );
-  for (const [field, text] of Object.entries(await redis.hgetall(keys.exports))) {
-    const [name = ''] = field.split('/', 1);
-    const last = latest.get(name);
-    if (last !== undefined && field.endsWith(CLAIM))
-      latest.set(name, Math.max(last, (JSON.parse(text) as Claim).at));
-  }
-  return Math.min(...[...latest.values()].filter((at) => at > 0));
+  const fields = Object.entries(await redis.hgetall(keys.exports));
+  const times = sources.map((source) => {
+    if (source.type !== 'export') return Number.POSITIVE_INFINITY;
+    const claims = fields.flatMap(([field, text]): [string, number][] =>
+      field.startsWith(`${source.name}/`) && field.endsWith(CLAIM)
+        ? [[field.slice(source.name.length + 1, -CLAIM.length), (JSON.parse(text) as Claim).at]]
+        : [],
+    );
+    return shownIn(source, new Map(claims));
+  });
+  return Math.min(...(await Promise.all(times)));
+}
+
+/** Since when a source has shown what it shows. `claims`: file → when it was claimed last. Each file of a pattern shows orders of its own. */
+async function shownIn(source: ExportSource, claims: ReadonlyMap<string, number>): Promise<number> {
+  if (claims.size === 0) return Number.POSITIVE_INFINITY;
+  if (source.newestOnly || !isPattern(source.path)) return Math.max(...claims.values());
+  const files = (await filesOf(source)).map((file) => originOf(file, source));
+  const times = files.flatMap((file) => claims.get(file) ?? []);
+  // Where no file is left, the folder may be away: all of them count.
+  return Math.min(...(times.length > 0 ? times : claims.values()));
 }
 
 /** The source with this name if it has `newestOnly`. */

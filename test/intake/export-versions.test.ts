@@ -5,7 +5,11 @@ import type { Config, ExportSource } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
 import { claimReadable, STILL_UNREADABLE } from '../../src/intake/export.ts';
-import { type CopiedFile, createExportVersions } from '../../src/intake/export-versions.ts';
+import {
+  type CopiedFile,
+  createExportVersions,
+  shownSince,
+} from '../../src/intake/export-versions.ts';
 import { storedValidators } from '../../src/intake/web-export.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
@@ -281,4 +285,25 @@ describe('a version of a source with newestOnly', () => {
     const newest = verdicts.lastIndexOf('new');
     expect(await it.daemon().claim(it.of('PO_x.csv', newest))).toBe('older');
   });
+});
+
+test('each file of a pattern that is still there shows its orders since it was claimed', async () => {
+  await using it = await openVersions();
+  await using folder = await makeTempFolder();
+  const pattern = path.join(folder.path, 'PO_*.csv');
+  const claim = (file: string, at: number) =>
+    it.redis.hset(it.keys.exports, `erp/${file}//claim`, JSON.stringify({ at }));
+  await claim('PO_gone.csv', 1);
+  await claim('PO_old.csv', 2);
+  await claim('PO_new.csv', 3);
+  const since = (more: Partial<ExportSource>) =>
+    shownSince({ sources: [exportSource(pattern, more)] }, it);
+
+  expect(await since({})).toBe(1);
+  await writeFile(path.join(folder.path, 'PO_old.csv'), '');
+  await writeFile(path.join(folder.path, 'PO_new.csv'), '');
+  expect(await since({})).toBe(2);
+  expect(await since({ newestOnly: true })).toBe(3);
+  expect(await since({ path: path.join(folder.path, 'PO_new.csv') })).toBe(3);
+  expect(await since({ name: 'other' })).toBe(Number.POSITIVE_INFINITY);
 });
