@@ -63,7 +63,7 @@ function createSlowDown({ breaker, time, policy }: SlowDownDeps) {
 type RateLimit = {
   /** Resolves when it is the caller's turn, or when `signal` ends the wait. */
   turn(signal: AbortSignal): Promise<'at once' | 'waited' | 'stopped'>;
-  /** Takes a turn before the orders that wait for theirs: they wait for one more. The turns of one caller keep to the limit. */
+  /** Takes a turn before the orders that wait for theirs: each of them waits for one more. */
   takeFirst(signal: AbortSignal): Promise<void>;
 };
 
@@ -98,23 +98,29 @@ function createRateLimit(
   const interval = (per * 1000) / max;
   const burst = (per * 1000) / 10;
   let nextFirst = Number.NEGATIVE_INFINITY;
-  const reserve = async () =>
-    Number(await runScript(redis, script, [keys.rate], [interval, burst, time.now() * 1000])) /
-    1000;
+  async function reserve(passes: 0 | 1): Promise<{ due: number; passed: number }> {
+    const args = [interval, burst, time.now() * 1000, passes];
+    const [due, passed] = (await runScript(redis, script, [keys.rate], args)) as [string, number];
+    return { due: Number(due) / 1000, passed };
+  }
   return {
     async takeFirst(signal) {
       const now = clock.monotonic();
       const due = Math.max(nextFirst, now - burst / 1000);
       nextFirst = due + interval / 1000;
       if (due > now) await clock.sleep(due - now, signal);
-      await reserve();
+      await reserve(1);
     },
     async turn(signal) {
-      const due = await reserve();
+      const { due: reserved, passed } = await reserve(0);
+      let due = reserved;
       const wait = () => due - time.now();
       if (wait() <= 0) return signal.aborted ? 'stopped' : 'at once';
-      while (wait() > 0 && !signal.aborted)
+      while (wait() > 0 && !signal.aborted) {
         await clock.sleep(Math.min(wait(), LONGEST_SLEEP), signal);
+        const now = Number((await redis.hget(keys.rate, 'passed')) ?? passed);
+        due = reserved + ((now - passed) * interval) / 1000;
+      }
       return signal.aborted ? 'stopped' : 'waited';
     },
   };
@@ -122,7 +128,7 @@ function createRateLimit(
 
 /** When the rate limit allows the next call, ledger time in milliseconds; 0 without a limit, or when it is now. */
 export async function nextTurnAt({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
-  return Math.floor(Number((await redis.get(keys.rate)) ?? 0) / 1000);
+  return Math.floor(Number((await redis.hget(keys.rate, 'due')) ?? 0) / 1000);
 }
 
 export type HeldBatches = ReturnType<typeof createHeldBatches>;

@@ -103,6 +103,7 @@ function deliveryKeys(prefix: string) {
     breaker: `${prefix}:breaker`,
     /** List of past pauses, newest first. */
     pauses: `${prefix}:pauses`,
+    /** Hash: when the rate limit allows the next call, and how many calls passed those that wait. */
     rate: `${prefix}:rate`,
     token: `${prefix}:token`,
     /** Why the last token request failed, and until when no other is made. */

@@ -19,7 +19,9 @@ describe('the rate limit', () => {
 
   async function dueAt(now: number): Promise<number> {
     const script = readScript(new URL('../../src/deliver/rate.lua', import.meta.url));
-    return Number(await runScript(store.redis, script, [store.keys.rate], [INTERVAL, BURST, now]));
+    const args = [INTERVAL, BURST, now, 0];
+    const [due] = (await runScript(store.redis, script, [store.keys.rate], args)) as [string];
+    return Number(due);
   }
 
   it("counts in the caller's ledger time, so a step of Redis' clock neither delays a call nor lets one out early", async () => {
@@ -37,22 +39,36 @@ describe('the rate limit', () => {
     expect(await dueAt(later)).toBe(later - BURST + INTERVAL);
   });
 
-  it('lets a read of the list pass the orders that wait, and counts it', async () => {
+  it('lets a read of the list pass an order that waits, which then waits for one interval more', async () => {
     const config = configOf(
-      LEAST.replace('{ baseUrl', '{ rateLimit: { max: 1, per: 1h }, baseUrl'),
+      LEAST.replace('{ baseUrl', '{ rateLimit: { max: 1, per: 10s }, baseUrl'),
     ).config;
-    const time = { now: () => NOW / 1000, isSet: true };
+    let now = NOW / 1000;
+    let wake: (() => void) | undefined;
+    const clock = {
+      ...systemClock,
+      monotonic: () => now,
+      sleep: () => new Promise<void>((resolve) => (wake = resolve)),
+    };
+    const time = { now: () => now, isSet: true };
     const limited = { ...store, time } as unknown as Parameters<typeof rateLimitOf>[0]['store'];
-    const rate = rateLimitOf({ config, clock: systemClock, store: limited });
-    const stop = new AbortController();
-    expect(await rate.turn(stop.signal)).toBe('at once');
-    const order = rate.turn(stop.signal);
-    await expect
-      .poll(() => store.redis.get(store.keys.rate))
-      .toBe(String(NOW - 360e6 + 2 * 3600e6));
-    await rate.takeFirst(stop.signal);
-    expect(await store.redis.get(store.keys.rate)).toBe(String(NOW - 360e6 + 3 * 3600e6));
-    stop.abort();
-    expect(await order).toBe('stopped');
+    const rate = rateLimitOf({ config, clock, store: limited });
+    /** Lets the order look at the time once more. */
+    async function pass(ms: number): Promise<void> {
+      await expect.poll(() => wake).toBeDefined();
+      now += ms;
+      const sleeper = wake;
+      wake = undefined;
+      sleeper?.();
+    }
+
+    const { signal } = new AbortController();
+    expect(await rate.turn(signal)).toBe('at once');
+    const order = rate.turn(signal).then(() => now);
+    await pass(0);
+    await rate.takeFirst(signal);
+    await pass(9_000);
+    await pass(10_000);
+    expect(await order).toBe(NOW / 1000 + 19_000);
   });
 });

@@ -85,7 +85,7 @@ it('reads of the list come before orders that wait for their turn, and keep to t
   };
   const { config } = configOf(LEAST.replace(' }\n', ', rateLimit: { max: 10, per: 1s } }\n'));
   const context = { store, clock, config, stopping: new AbortController().signal };
-  await store.redis.set(store.keys.rate, (store.time.now() + HOUR) * 1000);
+  await store.redis.hset(store.keys.rate, 'due', (store.time.now() + HOUR) * 1000);
   const list = countedList(context, { list: async () => ({ kind: 'complete', orders: 0 }) });
   for (let reads = 0; reads < 4; reads += 1) await list(() => undefined);
   expect(slept).toEqual([100, 100]);
