@@ -29,8 +29,9 @@ const BODY = 8 * 1024;
 /** Kept besides, so that a secret at the end of what is shown is recognized. */
 const MARGIN = 1024;
 
-/** Creates an empty record. */
-export function createExchanges(redact: Redact): Exchanges {
+/** Creates an empty record. `secretHeaders`: names whose values are not shown, besides those that say it. */
+export function createExchanges(redact: Redact, secretHeaders: readonly string[]): Exchanges {
+  const shownHeaders = createHeaderView(redact, secretHeaders);
   const kept: Exchange[] = [];
   let count = 0;
   return {
@@ -51,14 +52,14 @@ export function createExchanges(redact: Redact): Exchanges {
           request: {
             method: request.method ?? '',
             target: redact(request.url ?? ''),
-            headers: shownHeaders(pairsOf(request.rawHeaders), redact),
+            headers: shownHeaders(pairsOf(request.rawHeaders)),
             get body() {
               return sent.text(redact);
             },
           },
           response: {
             status: reply.kind === 'drop' ? 0 : reply.status,
-            headers: shownHeaders(Object.entries(headersOf(reply)), redact),
+            headers: shownHeaders(Object.entries(headersOf(reply))),
             get body() {
               return answered.text(redact);
             },
@@ -112,17 +113,23 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   );
 }
 
-function shownHeaders(pairs: readonly [string, string][], redact: Redact): Record<string, string> {
-  // Not an object: a client may send a header `constructor`.
-  const shown = new Map<string, string>();
-  for (const [name, value] of pairs) {
-    const text = /authorization|cookie|secret|token|api-?key|passw|credential|signature/.test(name)
-      ? '[redacted]'
-      : redact(value);
-    const before = shown.get(name);
-    shown.set(name, before === undefined ? text : `${before}, ${text}`);
-  }
-  return Object.fromEntries(shown);
+/** Names of headers that carry secrets. */
+const SECRET_NAME = /authorization|cookie|secret|token|api-?key|passw|credential|signature/;
+
+function createHeaderView(redact: Redact, secretHeaders: readonly string[]) {
+  const secret = new Set(secretHeaders.map((name) => name.toLowerCase()));
+
+  return (pairs: readonly [string, string][]): Record<string, string> => {
+    // Not an object: a client may send a header `constructor`.
+    const shown = new Map<string, string>();
+    for (const [name, value] of pairs) {
+      const isSecret = SECRET_NAME.test(name) || secret.has(name);
+      const text = isSecret ? '[redacted]' : redact(value);
+      const before = shown.get(name);
+      shown.set(name, before === undefined ? text : `${before}, ${text}`);
+    }
+    return Object.fromEntries(shown);
+  };
 }
 
 /** The tokens of every sandbox. */

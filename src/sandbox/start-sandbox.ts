@@ -35,7 +35,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const database = opened.use(openDatabase(memory ? undefined : data, environment, reset));
   const tasks = opened.use(openTasks());
   const redact = createRedaction(settings.client.secret);
-  const { idempotencyKey } = settings.demand;
+  const { idempotencyKey, headers = {} } = settings.demand;
   const orders = createOrderTable(database);
   const control = openFaultControl(faults, emit);
   const urls = { baseUrl: '', authUrl: '' };
@@ -48,7 +48,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     tokens: createTokenStore(database, settings.tokenLifetime),
     emit,
     faults: control,
-    exchanges: record ? createExchanges(redact) : undefined,
+    exchanges: record ? createExchanges(redact, Object.keys(headers)) : undefined,
     redact,
     tasks,
     addresses: () => urls,
