@@ -192,7 +192,7 @@ export async function shownSince(
   return Math.min(...(await Promise.all(times)));
 }
 
-/** Since when a source has shown what it shows. `claims`: file → when it was claimed last. Each file of a pattern shows orders of its own. */
+/** Since when a source has shown what it shows. `claims`: file → when it was claimed last. Each file of a pattern shows other orders. */
 async function shownIn(source: ExportSource, claims: ReadonlyMap<string, number>): Promise<number> {
   if (claims.size === 0) return Number.POSITIVE_INFINITY;
   if (source.newestOnly || !isPattern(source.path)) return Math.max(...claims.values());
