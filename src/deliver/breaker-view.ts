@@ -99,6 +99,8 @@ export function createBreakerView({ store, clock, onPaused, onResumed }: Breaker
     /** The pause that this order waits for: a hold lets the order of its turn pass. */
     pauseOf: (number: string): Pause | undefined =>
       allPauses(fields).find(({ turn }) => turn === undefined || turn !== number),
+    /** The order of the turn of a hold, as far as known. */
+    turn: (): string | undefined => allPauses(fields).find(({ turn }) => turn !== undefined)?.turn,
     /** A field as it was read last. */
     field: (name: string): string | undefined => fields[name],
   };

@@ -81,6 +81,7 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     refresh: view.refresh,
     troubles: view.troubles,
     current: view.current,
+    turn: view.turn,
     /** Until when the API asked every order to wait, as far as known; 0: never. ledger time in milliseconds. */
     slowUntil,
     ...createAcceptances(deps, view, () => run('lift')),

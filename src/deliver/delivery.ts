@@ -53,6 +53,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const tokenTrial = createSemaphore(1);
   // Enough that the last orders of one job leave no call unused.
   const inHand = createSemaphore(4 * concurrency + 2 * LARGEST);
+  let first = '';
 
   async function deliverJob(job: Job): Promise<string[]> {
     if (await guards.held.still(job.batch)) return park(job.numbers);
@@ -74,10 +75,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   }
 
   /** Returns the number when no attempt began. The sweeper picks up an order that fails here because of Redis or a bug. */
-  async function deliverOne(entry: Entry, job: string): Promise<string[]> {
+  async function deliverOne(entry: Entry, job: string, isFirst = false): Promise<string[]> {
     try {
       const number = entry.order.purchaseOrderNumber;
-      const end = await deliver(entry, job, deps, run);
+      const end = await deliver(entry, job, deps, (one) => run(one, isFirst));
       if (end === 'held') return await park([number]);
       return end === 'stopped' ? [number] : [];
     } catch (thrown) {
@@ -92,9 +93,18 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return guards.health.isTryingToken() ? tokenTrial.hold(call) : call();
   }
 
-  function run(entry: Entry): Promise<AttemptEnd> {
+  function run(entry: Entry, isFirst: boolean): Promise<AttemptEnd> {
     const asked = context.clock.monotonic();
-    return places.hold((place) => inTurn(() => attempt(line, entry, place, asked)));
+    return places.hold((place) => inTurn(() => attempt(line, entry, place, asked)), isFirst);
+  }
+
+  /** Sends the one order that all others wait for, besides them: they may have every place. False for any other order. */
+  function sendFirst(entry: Entry): boolean {
+    const { purchaseOrderNumber: number } = entry.order;
+    if (deps.breaker.turn() !== number) return false;
+    if (first !== number) void deliverOne(entry, entry.job, true).then(() => (first = ''));
+    first = number;
+    return true;
   }
 
   const { store, log } = context;
@@ -104,6 +114,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     time: store.time,
     log,
     isHeld: guards.held.has,
+    sendFirst,
   });
   return { deliverJob, sweep: sweeper.tick, held: guards.held };
 }

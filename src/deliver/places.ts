@@ -47,9 +47,9 @@ export function createPlaces({ concurrency, ahead, clock, stopping, troubles }: 
   const calls = createCalls({ concurrency, clock, stopping });
   const intents = createSemaphore(() => concurrency + Math.min(ahead, freed.count()));
 
-  /** Runs one attempt. */
-  function hold<T>(task: (place: Place) => Promise<T>): Promise<T> {
-    return intents.hold(async (releaseIntent) => {
+  /** Runs one attempt. `isFirst`: the others wait for it, also those that hold places. */
+  function hold<T>(task: (place: Place) => Promise<T>, isFirst = false): Promise<T> {
+    const run = async (releaseIntent: () => void) => {
       let isInPlace = false;
       let hasEntered = false;
       const enter = () => {
@@ -79,7 +79,8 @@ export function createPlaces({ concurrency, ahead, clock, stopping, troubles }: 
       } finally {
         release();
       }
-    });
+    };
+    return isFirst ? run(() => undefined) : intents.hold(run);
   }
 
   return { hold };

@@ -96,7 +96,8 @@ export type Entry = {
 
 /**
  * What stays of an accepted order. `number`: as it was sent or listed. `batchNo` 0: it is from the API's list. `became`: a person
- * gave this order that number, under which it was accepted.
+ * gave this order that number, under which it was accepted. `since`: po-sync created it, then or later until `at`: a complete list
+ * shows it.
  */
 export type Compact = {
   number: string;
@@ -105,6 +106,7 @@ export type Compact = {
   attempts: number;
   at: number;
   batchNo: number;
+  since?: number | undefined;
 };
 
 /** The digest of content at the API that is other than ours and not known: no order has it. */
@@ -153,10 +155,11 @@ export function decodeEntry(text: string): Entry {
   return JSON.parse(text.slice(text.indexOf(':') + 1)) as Entry;
 }
 
-/** About 30 characters: what a settled order costs next to its key. The number is kept where it is spelled in another way. */
+/** About 35 characters: what a settled order costs next to its key. The number is kept where it is spelled in another way. */
 export function encodeCompact(compact: Compact, key: string): string {
-  const { number, became, digest, attempts, at, batchNo } = compact;
-  const facts = `${digest}${attempts.toString(36)}.${at.toString(36)}.${batchNo.toString(36)}`;
+  const { number, became, digest, attempts, at, batchNo, since } = compact;
+  const took = since === undefined ? '' : Math.max(0, Math.floor(at - since)).toString(36);
+  const facts = `${digest}${attempts.toString(36)}.${at.toString(36)}.${batchNo.toString(36)}.${took}`;
   if (became !== undefined) return `${facts}=>${became}`;
   return number === key ? facts : `${facts}=${number}`;
 }
@@ -164,16 +167,18 @@ export function encodeCompact(compact: Compact, key: string): string {
 /** The inverse of `encodeCompact`. */
 export function decodeCompact(text: string, key: string): Compact {
   const [facts = '', ...rest] = text.split('=');
-  const [attempts = '', at = '', batchNo = ''] = facts.slice(16).split('.');
+  const [attempts = '', acceptedAt = '', batchNo = '', took = ''] = facts.slice(16).split('.');
   const number = rest.join('=');
+  const at = Number.parseInt(acceptedAt, 36);
   return {
     ...(number.startsWith('>')
       ? { number: key, became: number.slice(1) }
       : { number: number || key }),
     digest: facts.slice(0, 16),
     attempts: Number.parseInt(attempts, 36),
-    at: Number.parseInt(at, 36),
+    at,
     batchNo: Number.parseInt(batchNo, 36),
+    ...(took === '' ? {} : { since: at - Number.parseInt(took, 36) }),
   };
 }
 

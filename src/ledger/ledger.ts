@@ -327,14 +327,14 @@ function scores(step: { due?: number; doubt?: number }): Pick<Change, 'due' | 'd
 }
 
 function acceptance(entry: Entry, step: Extract<Step, { kind: 'accept' }>): Settling {
-  const { attempts, at, times = 1, isEarlier } = step;
+  const { attempts, at, since, times = 1, isEarlier } = step;
   const { digest, order } = entry;
   const compact = { number: order.purchaseOrderNumber, digest, attempts, at, batchNo: 0 };
   if (isEarlier) return { compact, outcome: 'duplicate', closes: true, at };
   const words = times > 1 ? createdTwice(times) : foundWords(entry);
   const result: StoredResult | undefined = words && { outcome: 'accepted', attempts, at, ...words };
   return {
-    compact: { ...compact, batchNo: entry.batchNo },
+    compact: { ...compact, batchNo: entry.batchNo, since },
     outcome: 'accepted',
     closes: true,
     at,

@@ -20,12 +20,7 @@ export function createOperatorActions({ redis, keys }: { redis: Redis; keys: Key
     await redis.multi().rpush(key, JSON.stringify(action)).ltrim(key, -KEPT, -1).exec();
   }
 
-  /** Whether only a person says that the API has an order that is accepted: a list that lacks it may be complete. */
-  async function isOnlyTold(number: string): Promise<boolean> {
-    return (await operatorActions(number)).at(-1)?.what === 'confirmed';
-  }
-
-  return { operatorActions, isOnlyTold, note };
+  return { operatorActions, note };
 }
 
 /** An action, if there is one, with the last attempt of the order that it decides on. */

@@ -30,15 +30,7 @@ export function createRetention({
   keep: number | 'forever';
   shownSince?: () => Promise<number>;
 }) {
-  const script = readScript(new URL('./replace-settled.lua', import.meta.url));
-
-  /** Replaces orders that nobody changed since they were read; returns for each whether that was so. */
-  async function replace(orders: readonly Replacement[]): Promise<boolean[]> {
-    if (orders.length === 0) return [];
-    const args = orders.flatMap(([key, ...texts]) => [bucketOf(key), key, ...texts]);
-    const done = await runScript(redis, script, [keys.identity], [keys.prefix, ...args]);
-    return (done as number[]).map((one) => one === 1);
-  }
+  const { textsOf, replace } = createReplacing({ redis, keys });
 
   /**
    * A source shows these settled numbers again. Written once a day each. Returns those that were changed or forgotten since the
@@ -47,15 +39,11 @@ export function createRetention({
   async function shown(numbers: readonly string[], now: number): Promise<Set<string>> {
     if (keep === 'forever') return new Set();
     const today = dayOf(now);
-    const texts = await Promise.all(
-      numbers.map((number) => redis.hget(keys.settled(number), keys.keyOf(number))),
-    );
-    const old = numbers.flatMap((number, i): Replacement[] => {
-      const text = texts[i] ?? '';
-      return text !== '' && lastShown(text) >= today
+    const old = (await textsOf(numbers)).flatMap(([key, text]): Replacement[] =>
+      text !== '' && lastShown(text) >= today
         ? []
-        : [[keys.keyOf(number), text, shownOn(text, today)]];
-    });
+        : [[key, text, withFact(text, LAST_SHOWN, today.toString(36))]],
+    );
     const done = await replace(old);
     const late = new Set(old.flatMap(([key], i) => (done[i] ? [] : [key])));
     return new Set(numbers.filter((number) => late.has(keys.keyOf(number))));
@@ -125,15 +113,21 @@ function dayOf(at: number): number {
 
 /** The day when it was last shown, or accepted; days since 1970. */
 function lastShown(text: string): number {
-  const day = factsIn(text)[3];
+  const day = factsIn(text)[LAST_SHOWN];
   return day === undefined ? dayOf(decodeCompact(text, '').at) : Number.parseInt(day, 36);
 }
 
-function shownOn(text: string, day: number): string {
-  const facts = [...factsIn(text).slice(0, 3), day.toString(36)].join('.');
+/** The same entry with another fact. */
+function withFact(text: string, at: typeof TOOK | typeof LAST_SHOWN, fact: string): string {
+  const facts = factsIn(text);
+  facts[at] = fact;
   const number = text.indexOf('=');
-  return number < 0 ? facts : facts + text.slice(number);
+  return number < 0 ? facts.join('.') : facts.join('.') + text.slice(number);
 }
+
+/** Places among the facts: of what says since when po-sync created the order, and of the day when a source showed it last. */
+const TOOK = 3;
+const LAST_SHOWN = 4;
 
 /** Those of a compact entry, before its number. */
 function factsIn(text: string): string[] {
@@ -145,8 +139,43 @@ function escaped(text: string): string {
   return text.replace(/[[\]*?\\^]/g, '\\$&');
 }
 
-/** Hashes of settled orders that are read together. */
-const PAGE = 500;
+/** Builds how settled orders are changed of which something is known. */
+function createReplacing({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const script = readScript(new URL('./replace-settled.lua', import.meta.url));
+  return {
+    /** The key and the text of each of these orders; '' where it is not settled. */
+    textsOf: (numbers: readonly string[]): Promise<[key: string, text: string][]> =>
+      Promise.all(
+        numbers.map(async (number) => {
+          const key = keys.keyOf(number);
+          return [key, (await redis.hget(keys.settled(number), key)) ?? ''];
+        }),
+      ),
+    /** Replaces orders that nobody changed since they were read; returns for each whether that was so. */
+    async replace(orders: readonly Replacement[]): Promise<boolean[]> {
+      if (orders.length === 0) return [];
+      const args = orders.flatMap(([key, ...texts]) => [bucketOf(key), key, ...texts]);
+      const done = await runScript(redis, script, [keys.identity], [keys.prefix, ...args]);
+      return (done as number[]).map((one) => one === 1);
+    },
+  };
+}
+
+/** Builds the step after which a complete list need not show these settled orders any more: they are not at the API. */
+export function createExcuse({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const { textsOf, replace } = createReplacing({ redis, keys });
+  return async (numbers: readonly string[]): Promise<void> => {
+    for (let i = 0; i < numbers.length; i += PAGE) {
+      const page = numbers.slice(i, i + PAGE);
+      const known = await textsOf(page);
+      await replace(known.map(([key, text]) => [key, text, withFact(text, TOOK, '')]));
+      await redis.zrem(keys.canaries, ...page);
+    }
+  };
+}
+
+/** Orders that are changed together, and hashes of settled orders that are read together. */
+const PAGE = 1_000;
 
 /** Every accepted order of a ledger, in no particular order, without the numbers that orders had before. Reads the complete ledger, a page at a time. */
 export async function* settledOrders({
@@ -156,15 +185,13 @@ export async function* settledOrders({
   redis: Redis;
   keys: Keys;
 }): AsyncGenerator<Compact> {
+  const script = readScript(new URL('./settled-page.lua', import.meta.url));
   const buckets = keys.settledBuckets();
   for (let i = 0; i < buckets.length; i += PAGE) {
-    const page = await Promise.all(
-      buckets.slice(i, i + PAGE).map((bucket) => redis.hgetall(bucket)),
-    );
-    for (const fields of page)
-      for (const [key, text] of Object.entries(fields)) {
-        const compact = decodeCompact(text, key);
-        if (compact.became === undefined) yield compact;
-      }
+    const page = (await runScript(redis, script, buckets.slice(i, i + PAGE), [])) as string[];
+    for (let n = 0; n < page.length; n += 2) {
+      const compact = decodeCompact(page[n + 1] ?? '', page[n] ?? '');
+      if (compact.became === undefined) yield compact;
+    }
   }
 }

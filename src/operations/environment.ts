@@ -97,12 +97,13 @@ export const RECONCILE = acting({
     repair: flag('add to the ledger what only the API has'),
     expect: count(
       'the API has so many orders: a list that shows as many counts as complete',
+      0,
     ).optional(),
     yes: flag('do not ask for confirmation'),
   }),
   output: schemas.reconciled,
   role: 'operate',
-  isHarmless: ({ repair }) => !repair,
+  isHarmless: ({ repair, expect }) => !repair && expect === undefined,
   examples: ['po-sync reconcile', 'po-sync reconcile --repair --yes'],
   exits: [
     ['0', 'ledger and API agree'],

@@ -19,8 +19,8 @@ export const argument = (description: string) =>
 export const file = (description: string) =>
   z.string().min(1).max(4_096).meta({ description, 'x-argument': true, 'x-file': true });
 
-export const count = (description: string) =>
-  z.int(COUNT).min(1, COUNT).max(999_999_999, COUNT).meta({ description, 'x-value': 'count' });
+export const count = (description: string, least = 1) =>
+  z.int(COUNT).min(least, COUNT).max(999_999_999, COUNT).meta({ description, 'x-value': 'count' });
 
 /** Parameters of an operation that a person confirms. A program that asks for it has confirmed it. */
 export const CONFIRMED = {

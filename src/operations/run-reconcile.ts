@@ -39,7 +39,7 @@ export const reconcile: Act<ReconcileInput, ReconcilePlan> = {
     const reconciliation = createReconciliation(context, context.readList);
     if (expect !== undefined) await reconciliation.expect(expect);
     const before = repair ? await waitForCallsInFlight(context, reconciliation) : undefined;
-    const comparison = await reconciliation.compare();
+    const comparison = await reconciliation.compare(expect);
     const { found, unproved } = comparison;
     const isShort = found.listed < (expect ?? 0);
     const isPending = (await reconciliation.pending()) !== undefined;

@@ -34,7 +34,7 @@ export const send: Act<SendInput, SendPlan> = {
     const { conflict, invalid, waiting } = preview;
     return {
       on: name,
-      question: `Send ${counted(preview.new, 'order')} of ${name}?`,
+      question: `Send ${counted(preview.new + preview.unknown, 'order')} of ${name}?`,
       ...(dryRun && { id }),
       json: { dryRun, id, file: name, source, ...previewJson(preview) },
       isEmpty: preview.records === 0,
@@ -53,7 +53,8 @@ export const send: Act<SendInput, SendPlan> = {
     const end = await sendPreviewed({ file, source, previewed, who }, context, take);
     if ('now' in end) throw previewOutdated();
     const text = submittedText(name, end.batch, previewed.preview);
-    const json = { batch: end.batch, file: name, new: previewed.preview.new };
+    const { new: sent, unknown } = previewed.preview;
+    const json = { batch: end.batch, file: name, new: sent, unknown };
     return { text, json, needsPerson };
   },
 };
@@ -61,16 +62,26 @@ export const send: Act<SendInput, SendPlan> = {
 export function submittedText(
   name: string,
   batch: string,
-  preview: Pick<UploadPreview, 'new'>,
+  preview: Pick<UploadPreview, 'new' | 'unknown'>,
 ): string {
-  return `${name} is submitted as batch ${batch}: ${count(preview.new)} new.`;
+  return `${name} is submitted as batch ${batch}: ${count(preview.new + preview.unknown)} to send.`;
 }
 
 /** The counts, the first problems and the first orders that would be sent. */
 function previewJson({ waits, problems, ...preview }: UploadPreview) {
-  const { orders, records, duplicate, conflict, waiting, invalid, list, warnings, toSend } =
-    preview;
-  const counts = { orders, new: preview.new, duplicate, conflict, waiting, invalid };
+  const {
+    orders,
+    records,
+    unknown,
+    duplicate,
+    conflict,
+    waiting,
+    invalid,
+    list,
+    warnings,
+    toSend,
+  } = preview;
+  const counts = { orders, new: preview.new, unknown, duplicate, conflict, waiting, invalid };
   const wait = waits && { waits: { ...waits, message: fileWaitText(waits) } };
   return { records, ...counts, ...wait, list, warnings, problems, toSend };
 }

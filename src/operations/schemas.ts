@@ -332,7 +332,7 @@ export const history = strict({
   ),
 });
 
-/** `list`: ok, or why the API's list could not be read. `toSend`: the first orders that would be sent. */
+/** `list`: ok, or why the API's list does not show what is absent. `toSend`: the first orders that would be sent. */
 export const submitted = z.union([
   strict({
     dryRun: z.boolean(),
@@ -342,6 +342,7 @@ export const submitted = z.union([
     records: whole,
     orders: whole,
     new: whole,
+    unknown: whole,
     duplicate: whole,
     conflict: whole,
     waiting: whole,
@@ -359,7 +360,7 @@ export const submitted = z.union([
       }),
     ),
   }),
-  strict({ batch: text, file: text, new: whole }),
+  strict({ batch: text, file: text, new: whole, unknown: whole }),
 ]);
 
 export const released = strict({ batch: text, released: z.boolean(), waits });

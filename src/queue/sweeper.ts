@@ -16,6 +16,8 @@ type SweeperDeps = {
   log: Log;
   /** Orders of a held batch wait. */
   isHeld: (batch: string) => boolean;
+  /** Sends the order that all others wait for; false for any other. */
+  sendFirst: (entry: Entry) => boolean;
 };
 
 const MOST = 500;
@@ -26,7 +28,15 @@ const ROUNDS = 50;
  * Processes orders that are due: queues retries, restores what the queue lost, and marks an attempt past its deadline as
  * unknown. Several sweepers may run at once: the ledger accepts the change of one of them.
  */
-export function createSweeper({ ledger, queue, time, policy, log, isHeld }: SweeperDeps) {
+export function createSweeper({
+  ledger,
+  queue,
+  time,
+  policy,
+  log,
+  isHeld,
+  sendFirst,
+}: SweeperDeps) {
   /** Looks at all orders that are due, a few hundred at a time. */
   async function tick(): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -48,7 +58,7 @@ export function createSweeper({ ledger, queue, time, policy, log, isHeld }: Swee
     const isOver = ({ state, order }: Entry) =>
       state === 'sending' && !ledger.inFlight.has(order.purchaseOrderNumber);
     await Promise.all(entries.filter(isOver).map(lapse));
-    await handOut(entries.filter(isSendable));
+    await handOut(entries.filter((one) => isSendable(one) && !sendFirst(one)));
   }
 
   async function lapse(entry: Entry): Promise<void> {

@@ -81,14 +81,11 @@ export function createCanaries({ redis, keys, clock, time, settle }: CanaryDeps)
     return judgeEvidence({ ...sight, agedUntil });
   }
 
-  return { remember, flush, tick, all: () => allCanaries({ redis, keys }), judge };
-}
+  /** Every order that a complete list must show, when it is old enough. */
+  async function all(): Promise<Canary[]> {
+    const flat = await redis.zrange(keys.canaries, 0, '-1', 'WITHSCORES');
+    return scored(flat).map(([number, since]) => ({ number, since }));
+  }
 
-/** Every order that a complete list must show, when it is old enough. */
-export async function allCanaries({
-  redis,
-  keys,
-}: Pick<CanaryDeps, 'redis' | 'keys'>): Promise<Canary[]> {
-  const flat = await redis.zrange(keys.canaries, 0, '-1', 'WITHSCORES');
-  return scored(flat).map(([number, since]) => ({ number, since }));
+  return { remember, flush, tick, all, judge };
 }

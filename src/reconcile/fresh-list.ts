@@ -1,12 +1,12 @@
 import { withStatus } from '../api/classify.ts';
 import type { ListEnd, ListedOrder } from '../api/list.ts';
+import { within } from '../core/semaphore.ts';
 import { collectExisting } from '../ledger/adopt.ts';
 import { createListAge } from '../ledger/list-age.ts';
 import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
 import { fileListRead } from '../log/events/delivery.ts';
 import type { Context, Store } from '../redis/store.ts';
-import type { Canaries } from './canaries.ts';
-import { collectRows } from './evidence.ts';
+import { compareLedger } from './compare-ledger.ts';
 import type { LedgerRebuild } from './ledger-rebuild.ts';
 import { withListLease } from './list-lease.ts';
 import { createListNews, listState, paceLists } from './list-pace.ts';
@@ -16,8 +16,7 @@ type FreshListDeps = Pick<Context, 'clock' | 'owner' | 'log' | 'stopping'> & {
   store: Pick<Store, 'redis' | 'keys' | 'time'>;
   settle: number;
   rebuild: Pick<LedgerRebuild, 'pending' | 'takeIn'>;
-  proof: Pick<ListProof, 'read' | 'rules'>;
-  canaries: Canaries;
+  proof: Pick<ListProof, 'read' | 'rules' | 'sawCut'>;
 };
 
 /** Milliseconds. Longer than any list takes. */
@@ -36,10 +35,9 @@ export function createFreshList({
   stopping,
   rebuild,
   proof,
-  canaries,
 }: FreshListDeps) {
-  const { keys, time } = store;
-  const { took } = createListAge(store);
+  const { time } = store;
+  const { took, taken } = createListAge(store);
   const isNews = createListNews(time.now);
 
   /** One read, if orders wait for it. */
@@ -48,32 +46,24 @@ export function createFreshList({
     if (!isWanted || (failure && time.now() < nextAt)) return;
     // That one is read first, by other rules.
     if ((await rebuild.pending()) !== undefined) return;
-    await withListLease(store, owner, () => untilStop(read()));
-  }
-
-  /** A list may take minutes: a stop does not wait for it. */
-  async function untilStop(reading: Promise<void>): Promise<void> {
-    const ended = new AbortController();
-    const end = () => ended.abort();
-    reading.then(end, end);
-    await clock.sleep(LONGEST, AbortSignal.any([stopping, ended.signal]));
-    if (!stopping.aborted) await reading;
+    // A list may take minutes: a stop does not wait for it.
+    await withListLease(store, owner, () => within(LONGEST, read(), clock, stopping));
   }
 
   /** Reads the list into `take`; one that lacks an order which it must show says nothing about others. */
   async function readWhole(from: number, take: (order: ListedOrder) => void): Promise<ListEnd> {
-    await canaries.flush();
-    const all = await canaries.all();
-    const known = collectRows(new Set(), all, keys.keyOf);
+    const ledger = compareLedger(store);
     const end = await proof.read((order) => {
       take(order);
-      known.take(order);
+      ledger.take(order);
     });
-    if (end.kind !== 'complete') return { ...end, kind: 'failed' };
-    const { listed } = known;
-    const evidence = await canaries.judge({ listedFrom: from, settle, canaries: all, listed });
-    if (evidence.kind !== 'bad') return end;
-    const message = `it lacks order ${evidence.missing}, which it must contain`;
+    if (end.kind !== 'complete' || proof.rules.mode !== 'prove') return end;
+    // What others created since the last one must be in it, too.
+    const { at: reach } = await taken();
+    const { lacked } = await ledger.compare({ from, settle, reach: reach || undefined });
+    proof.sawCut(lacked !== undefined);
+    if (lacked === undefined) return end;
+    const message = `it lacks order ${lacked}, which it must contain; po-sync reconcile --expect N says how many orders there are`;
     return { kind: 'failed', said: { code: LIST_INCOMPLETE, message } };
   }
 

@@ -4,8 +4,8 @@ import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 
-/** What was found of the API's list: it has every order at once or by pages, lacks some in silence, or is not offered. */
-export type ListKind = 'complete' | 'paged' | 'cut' | 'notOffered';
+/** What was found of the API's list: it has every order at once or by pages, only those of late, lacks some in silence, or is not offered. */
+export type ListKind = 'complete' | 'paged' | 'archive' | 'cut' | 'notOffered';
 
 /** An assumption of docs/guarantees.md that is measured; `once`: the list shows no order twice. */
 export type Assumption = 'A2' | 'A3' | 'A4' | 'A5' | 'once';
@@ -89,7 +89,7 @@ export function judgeGuarantee(
     { assumption: 'A3', ...judgeTime(withOverdue(lag, overdue), settle) },
     {
       assumption: 'A4',
-      holds: kind === undefined ? null : kind === 'complete' || kind === 'paged',
+      holds: kind === undefined ? null : kind !== 'cut' && kind !== 'notOffered',
       samples: lists,
       measured: kind ?? null,
       margin: null,
@@ -205,6 +205,7 @@ export function guaranteeText({ assumption, holds, measured, atLeast = 0 }: Guar
 const KINDS: Record<ListKind, string> = {
   complete: 'the list is complete',
   paged: 'the list is complete, read by pages',
+  archive: 'the list no longer shows old orders',
   cut: 'the list lacks orders that it must show',
   notOffered: 'the API does not offer its list',
 };

@@ -1,6 +1,6 @@
--- Ends a rebuild, postpones it, shows its wait, or says why it lasts. A request of another epoch of the ledger stays: it needs a separate list.
+-- Ends a rebuild, postpones it, or shows its wait. A request of another epoch of the ledger stays: it needs a separate list.
 -- KEYS rebuild, breaker, pauses, list proof, list shown; ARGV a JSON object:
---   verb, epoch         end | later | show | because, and of which epoch
+--   verb, epoch         end | later | show, and of which epoch
 --   field, now          of the hold, and ledger time
 --   other               end: the field of the other hold, which an earlier request may have left
 --   shown               end: how many orders the list shows, where an order must prove first that it is complete; absent: none must
@@ -9,7 +9,6 @@
 --   usual, longest      later: the first pause after them, each is twice as long as the one before, and the longest
 --   isNew               later: the hold replaces the one that is there; absent: it does not
 --   hold                later, show: its text
---   reason              because: of the hold
 -- Returns 0 when the request was not of that epoch.
 -- include end-hold.lua
 local asked = cjson.decode(ARGV[1])
@@ -32,12 +31,6 @@ if asked.verb == 'show' then return redis.call('HSETNX', KEYS[2], asked.field, a
 
 local text = redis.call('HGET', KEYS[2], asked.field)
 local hold = text and cjson.decode(text)
-
-if asked.verb == 'because' then
-  if not hold then return 0 end
-  hold.reason = asked.reason
-  return redis.call('HSET', KEYS[2], asked.field, cjson.encode(hold))
-end
 
 -- The curve of core/backoff, computed here because all daemons share the count of failures.
 local failed = redis.call('HINCRBY', KEYS[1], 'failed', 1)

@@ -51,10 +51,6 @@ const PAGE = 500;
 /** How long a start waits for the list of a new ledger, in milliseconds; then only delivery waits. */
 const START_WAITS = 3_000;
 const LOOK_AGAIN = 100;
-/** After so many milliseconds without an intake daemon, the pause says that one is missing. */
-const SAY_AFTER = 10_000;
-const NO_REPORTS =
-  'the ledger may lack what people cancelled or discarded, which only a daemon that takes files reads from the reports: start one (po-sync start). Where one runs, it cannot read the folder reports: its log says why';
 
 /**
  * Reads what the API already has into a ledger that knows too little: a new one before its first order, and one that was
@@ -67,7 +63,6 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   const request = createRebuildRequest(store);
   const takeIn = createTakeIn(deps);
   const { mode, isProtected } = proof.rules;
-  const isWaiting = createReportsCheck(deps, request);
 
   /** Runs the rebuild when it is due. */
   async function tick(): Promise<RebuildResult> {
@@ -76,7 +71,7 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     await time.sync();
     // A wait that another process began may be shorter than it seems.
     if (time.now() < pending.notBefore || time.watched() < pending.wait) return 'pending';
-    if (waitsFor === 'reports' && (await isWaiting(pending))) return 'pending';
+    if (waitsFor === 'reports' && (await lacksReports(store, pending))) return 'pending';
     return (await withListLease(store, deps.owner, () => run(pending))) ?? 'pending';
   }
 
@@ -96,7 +91,8 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     }
     if (expected !== undefined) await proof.vouched(listed);
     ledgerRebuilt(log, { orders: listed.length, added });
-    const toProve = expected === undefined ? { shown: shown.size } : {};
+    // A list that is empty by mistake shows as many.
+    const toProve = expected ? {} : { shown: shown.size };
     return (await finish(epoch, mode === 'prove' ? toProve : { assumed: mode }))
       ? 'done'
       : 'pending';
@@ -171,33 +167,12 @@ function codeOfTrouble({ said }: Exclude<ListEnd, { kind: 'complete' }>): string
   return said.code === LIST_UNSTABLE ? LIST_UNSTABLE : NEW_LEDGER;
 }
 
-/** What a rebuild is for. */
-type Lost = { why: string; epoch: string };
-
 /** Whether Redis still lacks what the reports have as cancelled or discarded. */
 async function lacksReports(
   { redis, keys }: Pick<Store, 'redis' | 'keys'>,
-  { why, epoch }: Lost,
+  { why, epoch }: PendingRebuild,
 ): Promise<boolean> {
   return why !== 'new' && (await redis.hget(keys.identity, 'recalled')) !== epoch;
-}
-
-/** Builds the check for a daemon. One that only delivers does not see the reports, and says for what it waits. */
-function createReportsCheck(
-  { clock, store }: Pick<RebuildDeps, 'clock' | 'store'>,
-  request: RebuildRequest,
-) {
-  let since: number | undefined;
-  let hasSaid = false;
-  return async (of: Lost): Promise<boolean> => {
-    if (of.why === 'new') return false;
-    const lacks = await lacksReports(store, of);
-    since = lacks ? (since ?? clock.monotonic()) : undefined;
-    const isLong = since !== undefined && clock.monotonic() - since >= SAY_AFTER;
-    if (isLong !== hasSaid) await request.because(of.epoch, isLong ? NO_REPORTS : undefined);
-    hasSaid = isLong;
-    return lacks;
-  };
 }
 
 /** Builds what a start does: it gives a new ledger some seconds. Where the list takes longer, delivery is paused. */

@@ -7,8 +7,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list-pauses.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import { allCanaries, type Canaries } from './canaries.ts';
-import { collectRows, judgeEvidence, type Unproved } from './evidence.ts';
+import type { Canaries } from './canaries.ts';
+import { compareLedger } from './compare-ledger.ts';
+import type { Unproved } from './evidence.ts';
 import type { ListKind } from './guarantee.ts';
 import { withListLease } from './list-lease.ts';
 import { askPaging, readPages } from './list-pages.ts';
@@ -33,7 +34,7 @@ type Place = Pick<Store, 'redis' | 'keys'>;
 
 type ListProofDeps = {
   store: ProofStore;
-  ledger: Pick<Ledger, 'lookup' | 'isOnlyTold'>;
+  ledger: Pick<Ledger, 'lookup'>;
   /** One request for the list. */
   list: ReadList;
   rules: ListRules;
@@ -109,7 +110,14 @@ export function createListProof(deps: ListProofDeps) {
   const keep = createKeep(deps);
   let hasLooked = false;
 
-  const read = on.watch(readAll);
+  const readOnce = on.watch(readAll);
+
+  /** An API that offered its list does not take it back: that it does not offer it now is a trouble that ends. */
+  async function read(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
+    const end = await readOnce(onOrder);
+    const isTaken = mode === 'none' || end.kind !== 'unavailable';
+    return isTaken ? end : { ...end, kind: 'failed' };
+  }
 
   /** Reads the list completely, as far as it is known how, and looks for the order of the turn in it. */
   async function readAll(onOrder: (order: ListedOrder) => void): Promise<ListEnd> {
@@ -143,6 +151,9 @@ export function createListProof(deps: ListProofDeps) {
     const plain = await keep(await readExisting(mode === 'none' ? async () => NO_LIST : list), why);
     if (plain.end.kind === 'unavailable') on.kind('notOffered');
     if (plain.end.kind !== 'complete' || mode === 'trust') return plain;
+    // A person's word counts, also where its pages cannot be read.
+    const { expected } = await storedProof(store);
+    if (expected && plain.shown.size >= expected) return plain;
 
     const paging = await knowPaging(plain.shown, why);
     if (typeof paging !== 'boolean') return { ...plain, end: paging };
@@ -195,7 +206,7 @@ export function createListProof(deps: ListProofDeps) {
   }
 
   async function lookFor(turn: string): Promise<void> {
-    const end = await read(() => undefined);
+    const end = await readOnce(() => undefined);
     hasLooked = true;
     if (end.kind !== 'complete') await judge.failed(turn, end);
   }
@@ -221,6 +232,7 @@ export function createListProof(deps: ListProofDeps) {
     tick,
     rules,
     sawCut: on.cut,
+    sawKind: on.kind,
     vouched: judge.vouched,
     /** Whether this process has looked what the list shows now. */
     hasLooked: () => hasLooked,
@@ -287,7 +299,8 @@ function createJudge(deps: ListProofDeps) {
   }
 
   async function judge(before: Stored, { listed, shown, gone, isShown }: Shown): Promise<void> {
-    const { turn = '', expected = Number.POSITIVE_INFINITY } = before;
+    const { turn = '' } = before;
+    const expected = before.expected || Number.POSITIVE_INFINITY;
     const hasGrown = isShown && shown.size > before.before && gone === 0;
     const isExpected = shown.size >= expected && (isShown || (await mayLack(turn)));
     if (!hasGrown && !isExpected) return later(turn, before, shown.size);
@@ -299,7 +312,7 @@ function createJudge(deps: ListProofDeps) {
   /** Whatever a person says, a list that lacks what the API said that it created is not complete. */
   async function mayLack(turn: string): Promise<boolean> {
     const [known] = await ledger.lookup([turn]);
-    return known?.kind !== 'accepted' || (await ledger.isOnlyTold(turn));
+    return known?.kind !== 'accepted' || known.compact.since === undefined;
   }
 
   /** The list is read again after a growing wait; after two settles delivery says what is missing. */
@@ -404,19 +417,19 @@ export function lookingList(
 ): Look {
   return async (onOrder) => {
     if (mode === 'none') return NO_LIST;
-    const [{ hasPages }, canaries] = await Promise.all([storedProof(store), allCanaries(store)]);
-    const listedFrom = now();
-    const { listed, take } = collectRows(new Set(), canaries, store.keys.keyOf);
+    const { hasPages } = await storedProof(store);
+    const from = now();
+    const { take, compare } = compareLedger(store);
     const see = (order: ListedOrder) => {
       take(order);
       onOrder(order);
     };
     const end = await (hasPages ? readPages(list, see) : list(see));
-    const unproved = await unprovedBy(store, mode);
-    const sight = { listedFrom, settle, canaries, listed, agedUntil: 0, unproved };
-    const evidence = judgeEvidence(sight);
-    if (evidence.kind !== 'bad') return { ...end, unproved };
-    return { ...end, unproved: { code: LIST_INCOMPLETE, facts: { order: evidence.missing } } };
+    if (end.kind !== 'complete' || mode !== 'prove') return end;
+    // What an archive lacks is not known, either.
+    const { lacked: order } = await compare({ from, settle, reach: Number.NEGATIVE_INFINITY });
+    if (order === undefined) return { ...end, unproved: await unprovedBy(store, mode) };
+    return { ...end, unproved: { code: LIST_INCOMPLETE, facts: { order } } };
   };
 }
 

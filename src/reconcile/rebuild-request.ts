@@ -26,7 +26,7 @@ const LONGEST_PAUSE = 10;
 type Why = { code?: string; reason: string };
 
 /** What the script does with the request, and what that needs, as named at its head. */
-type Asked = { verb: 'end' | 'later' | 'show' | 'because'; epoch: string; field: string } & Record<
+type Asked = { verb: 'end' | 'later' | 'show'; epoch: string; field: string } & Record<
   string,
   string | number | boolean | undefined
 >;
@@ -81,12 +81,6 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     if ((await pending()) !== undefined) await redis.hset(keys.rebuild, { notBefore: 0 });
   }
 
-  /** The pause of the request says why it lasts; undefined: as usual. */
-  async function because(epoch: string, reason: string | undefined): Promise<void> {
-    const { field, reason: usual } = holdOf((await pending())?.why);
-    await run({ verb: 'because', epoch, field, reason: reason ?? usual });
-  }
-
   /** Delivery is paused with this reason from now on, where the request is pending. */
   async function showWait(): Promise<void> {
     const request = await pending();
@@ -101,7 +95,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     return runScript(redis, script, used, [JSON.stringify({ ...asked, now: time.now() })]);
   }
 
-  return { pending, finish, later, proveAssumed, hasten, because, showWait };
+  return { pending, finish, later, proveAssumed, hasten, showWait };
 }
 
 function holdOf(why: string | undefined): { field: string; code: string; reason: string } {
@@ -114,6 +108,7 @@ function holdOf(why: string | undefined): { field: string; code: string; reason:
     : {
         field: `hold:${ROLLED_BACK}`,
         code: ROLLED_BACK,
-        reason: 'the ledger does not know all that was sent',
+        reason:
+          'the ledger does not know all that was sent: a daemon that takes files reads the folder of reports, then the list is read',
       };
 }

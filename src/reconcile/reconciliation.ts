@@ -78,7 +78,7 @@ export function createReconciliation(
   };
   const verifier = createVerifier({ ...shared, canaries, delivery });
   const rebuild = createLedgerRebuild({ ...shared, clock, refresh: refreshBreaker }, waitsFor);
-  const freshList = createFreshList({ ...shared, clock, settle, stopping, rebuild, canaries });
+  const freshList = createFreshList({ ...shared, clock, settle, stopping, rebuild });
   const outdated = new AbortController();
   let establishing: Promise<void> | undefined;
 

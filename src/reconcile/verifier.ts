@@ -42,7 +42,7 @@ type VerifierDeps = {
     /** The API takes no order at all. */
     isAway(): boolean;
   };
-  proof: Pick<ListProof, 'read' | 'rules' | 'sawCut'>;
+  proof: Pick<ListProof, 'read' | 'rules' | 'sawCut' | 'sawKind'>;
 };
 
 /** Maximum number of orders in doubt that one read of the list answers; the others wait for the next. */
@@ -146,6 +146,7 @@ async function judge(
   const unproved = await unprovedBy(store, proof.rules.mode);
   const evidence = await canaries.judge({ ...sight, unproved });
   if (evidence.kind !== 'unproved') proof.sawCut(isCut(sight, evidence));
+  if (evidence.kind === 'good' && evidence.reaches > 0) proof.sawKind('archive');
   return evidence;
 }
 
@@ -185,7 +186,8 @@ async function readWitness({ ledger, store, policy }: VerifierDeps): Promise<Wit
   const number = text.slice(text.indexOf(' ') + 1);
   const [known] = text === '' ? [] : await ledger.lookup([number]);
   const since = known?.kind === 'accepted' ? Number.parseInt(text, 10) : 0;
-  const canary = since > 0 && !(await ledger.isOnlyTold(number)) ? [{ number, since }] : [];
+  const isCreated = known?.kind === 'accepted' && known.compact.since !== undefined;
+  const canary = isCreated ? [{ number, since }] : [];
   const entry = known?.kind === 'open' ? known.entry : undefined;
   // The last attempt of one that the API refused created nothing.
   const isOpen = entry !== undefined && entry.refusal === undefined;

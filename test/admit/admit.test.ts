@@ -77,9 +77,17 @@ it('a file of one order waits for a few seconds of work, not for the large file 
   expect(await admitting).toBe(false);
 });
 
-it('orders that wait for a later attempt, or whose batch is held, do not limit admission', async () => {
+it('orders that wait for a later attempt, or whose batch is held, do not limit admission, and are counted without being read', async () => {
   await using store = await openTestRedis();
-  const ledger = createLedger(store);
+  const asked: string[] = [];
+  const redis = new Proxy(store.redis, {
+    get(target, name) {
+      asked.push(String(name));
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const ledger = createLedger({ ...store, redis });
   const now = store.time.now();
   await store.redis.zadd(
     store.keys.due,
@@ -93,8 +101,10 @@ it('orders that wait for a later attempt, or whose batch is held, do not limit a
     'HELD',
   );
   await ledger.park('HELD', now);
+  asked.length = 0;
   expect(await ledger.sendable(now)).toBe(2);
   expect(await ledger.unparked()).toBe(3);
+  expect(asked).toEqual(['zcount', 'zcount', 'zcard']);
   expect(await ledger.unsettled()).toBe(4);
 });
 

@@ -30,6 +30,7 @@ it('check --preview counts what is new, duplicate, in conflict, waiting and inva
   expect(code).toBe(2);
   expect(JSON.parse(out).files[0].preview).toEqual({
     new: 1,
+    unknown: 0,
     duplicate: 1,
     conflict: 2,
     waiting: 1,
@@ -66,7 +67,7 @@ it('check --preview compares with the ledger only where the API offers no list, 
   expect({ code, out, err }).toEqual({
     code: 0,
     err: '',
-    out: expect.stringContaining('Compared with the ledger only ('),
+    out: expect.stringMatching(/ledger \(the API's list: .*\n +1 {2}perhaps new: /),
   });
 });
 
@@ -78,15 +79,13 @@ it.each([
   await writeFile(path.join(place.folder, 'new.csv'), fileOf(['PO-1,A,1']));
   const { code, out, err } = await place.run(['check', '--preview', 'new.csv']);
   expect(code).toBe(1);
-  expect(out).toContain('Compared with the ledger only (');
-  expect(out).toContain('1  new to the ledger: would be sent\n');
-  expect(err).toMatch(
-    /^The API's list could not be read: .+ Orders counted as new may be at the API already\. Try again\..+\n$/,
-  );
+  expect(out).toContain("Compared with the ledger (the API's list: ");
+  expect(out).toContain('1  perhaps new: would be sent, but the API may have them\n');
+  expect(err).toMatch(/^The API's list could not be read: .+ Try again\..+\n$/);
   const json = await place.run(['check', '--preview', '--json', 'new.csv']);
   expect({ code: json.code, err: json.err }).toEqual({ code: 1, err: '' });
   const [{ preview }] = JSON.parse(json.out).files;
-  expect(preview).toMatchObject({ new: 1, list: expect.not.stringMatching(/^ok$/) });
+  expect(preview).toMatchObject({ new: 0, unknown: 1, list: expect.not.stringMatching(/^ok$/) });
   expect(err).toContain(preview.list);
 });
 

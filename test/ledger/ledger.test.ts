@@ -129,7 +129,14 @@ describe('ledger', () => {
   it('keeps only a compact entry of a settled order', async () => {
     const entry = await go(await enter(), BEGIN);
     await go(entry, ACCEPTED);
-    const compact = { number: '4711', digest: entry.digest, attempts: 1, at: 2000, batchNo: 1 };
+    const compact = {
+      number: '4711',
+      digest: entry.digest,
+      attempts: 1,
+      at: 2000,
+      batchNo: 1,
+      since: 2000,
+    };
     expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'accepted', compact }]);
     expect(await ledger.unsettled()).toBe(0);
   });

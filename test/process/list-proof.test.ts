@@ -175,15 +175,21 @@ it.concurrent('delivery resumes when the list is healed, without another order t
   expect(doubled(place).length).toBeLessThanOrEqual(1);
 });
 
-it.concurrent('a first order whose answer is lost keeps the others waiting until the list shows it', async () => {
-  const lost = { kind: 'drop', on: 'create', when: 'after', attempts: '1', orders: ['PO-41'] };
-  await using place = await openWithOrders([lost, ...LIST_KINDS.complete]);
-  const rows = NEW.map((number) => `${number},NEW,A-1,1`);
-  await place.drop('orders.csv', [HEAD, ...rows, ''].join('\n'));
-  expect((await place.run(ONCE)).code).toBe(0);
-  expect(doubled(place)).toEqual([]);
-  expect(place.stored().size).toBe(50);
-});
+it.concurrent.each([
+  ['answer', 'after'],
+  ['call', 'before'],
+])(
+  'a first order whose %s is lost keeps the others waiting until the list shows it, however many they are',
+  async (_, when) => {
+    const lost = { kind: 'drop', on: 'create', when, attempts: '1', orders: ['PO-41'] };
+    await using place = await openWithOrders([lost, ...LIST_KINDS.complete]);
+    const more = Array.from({ length: 200 }, (__, i) => `PO-${i + 41},NEW,A-1,1`);
+    await place.drop('orders.csv', [HEAD, ...more, ''].join('\n'));
+    place.start(['start']);
+    await until('all orders', () => place.stored().size === 240);
+    expect(doubled(place)).toEqual([]);
+  },
+);
 
 it.concurrent('a daemon that is killed while the first order waits continues where it was', async () => {
   await using place = await openWithOrders(LIST_KINDS.lagging);
@@ -252,6 +258,7 @@ it('while the list is not proved complete, no command says that the ledger agree
   expect(reconciled.out).toContain('the API may have orders that it does not show');
   const previewed = await place.run(['check', '--preview', 'orders.csv']);
   expect(previewed.err).toContain('not proved complete');
+  expect(previewed.out).toMatch(/1 perhaps new\n.*\n +1 {2}perhaps new: /);
   expect((await place.run(['doctor'])).out).toMatch(/warn +API list +is not proved complete yet/);
 });
 

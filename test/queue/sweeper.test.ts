@@ -28,6 +28,7 @@ it('an order of a held batch is parked until its batch is released, also if nobo
       time: { ...store.time, now: () => now },
       policy,
       log: pino({ level: 'silent' }),
+      sendFirst: () => false,
       isHeld: () => isHeld,
     });
   const now = store.time.now();
@@ -53,6 +54,7 @@ it('an attempt past its deadline stays as it is while this process has its call 
     time: store.time,
     policy,
     log,
+    sendFirst: () => false,
     isHeld: () => false,
   });
   const entry: Entry = entryOf({

@@ -24,6 +24,7 @@ async function openProof(shown: string[]) {
     shown,
     late: 0,
     failure: 0,
+    isOffered: true,
     pageSize: 0,
     calls: [] as ListQuery[],
     takenIn: new Set<string>(),
@@ -31,6 +32,7 @@ async function openProof(shown: string[]) {
   const time = { ...store.time, now: () => store.time.now() + rig.late };
   const list: ReadList = async (onOrder: (order: ListedOrder) => void, query = {}) => {
     rig.calls.push(query);
+    if (!rig.isOffered) return { kind: 'unavailable', said: ANSWER };
     if (rig.failure > 0 && Object.keys(query).length > 0)
       return { kind: 'failed', said: { ...ANSWER, httpStatus: rig.failure } };
     const { limit = rig.pageSize, offset = 0 } = query;
@@ -108,6 +110,20 @@ async function openProof(shown: string[]) {
 }
 
 const ASKED = [{ limit: 1 }, { offset: 3 }];
+
+it('a list with as many orders as a person expects is not asked for pages', async () => {
+  await using opened = await openProof(['A', 'B', 'C']);
+  await opened.expected(3);
+  opened.rig.calls.length = 0;
+  expect(await opened.proof.readFirst({ isIntact: true })).toMatchObject({ gone: 0 });
+  expect(opened.rig.calls).toEqual([{}]);
+});
+
+it('a list that the API offered, and takes back, counts as one that cannot be read', async () => {
+  await using opened = await openProof(['A']);
+  opened.rig.isOffered = false;
+  expect(await opened.proof.read(() => undefined)).toEqual({ kind: 'failed', said: ANSWER });
+});
 
 it('a list is asked for pages before the first order and once a day, and read without parameters otherwise', async () => {
   await using opened = await openProof(['A', 'B', 'C']);

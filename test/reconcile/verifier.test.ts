@@ -49,7 +49,12 @@ async function openVerifierRig(mode: ListMode = 'trust') {
     policy,
     log,
     canaries,
-    proof: { read: list, rules: { mode, isProtected: false, settle }, sawCut: () => undefined },
+    proof: {
+      read: list,
+      rules: { mode, isProtected: false, settle },
+      sawCut: () => undefined,
+      sawKind: () => undefined,
+    },
     delivery: { onVerdict, isAway: () => false },
   });
 

@@ -118,7 +118,8 @@ describe.concurrent('with a period, while the list', () => {
     '%s, new files wait visibly, orders that were admitted are sent, and the wait ends with it',
     async (_, odd) => {
       await using api = await openOddApi();
-      await using place = await openPlace(api);
+      await using place = await openPlace(api, { environment: 'list: prove' });
+      await until('the proof', async () => (await place.status()).pauses.length === 0);
       const opened = performance.now();
       const [early, late] = [numbered(3, 'EARLY'), numbered(3, 'LATE')];
       api.oddity = ({ endpoint }) => (endpoint === 'create' ? { status: 503 } : undefined);

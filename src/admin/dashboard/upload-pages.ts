@@ -98,10 +98,11 @@ ${proposal && html`<h2>A mapping for this file</h2><p>For your operator: answer 
 }
 
 const MEANINGS: readonly (readonly [
-  key: 'new' | 'duplicate' | 'conflict' | 'waiting' | 'invalid',
+  key: 'new' | 'unknown' | 'duplicate' | 'conflict' | 'waiting' | 'invalid',
   title: string,
 ])[] = [
   ['new', 'new: will be sent'],
+  ['unknown', 'perhaps new: will be sent, but the API may have them'],
   ['duplicate', 'duplicate: not sent'],
   ['conflict', 'conflict: needs a person'],
   ['waiting', 'waiting for a person already'],
@@ -115,7 +116,7 @@ function countsOf(preview: UploadPreview): Html {
   const list =
     preview.list === 'ok'
       ? html`<p>Compared with all orders that po-sync knows and with the list of the API.</p>`
-      : html`<p class="box bad" role="alert">The API's list could not be read: ${preview.list}. Only orders that po-sync knows are compared: orders that others sent would be sent again.</p>`;
+      : html`<p class="box bad" role="alert">Orders that others sent may be among them, and would be sent again. The API's list: ${preview.list}.</p>`;
   return html`<ul class="figures">${items}</ul>${list}`;
 }
 
@@ -130,6 +131,7 @@ function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | un
   if (state !== 'ready' || preview === undefined) return html`<div class="acts">${cancel}</div>`;
   if (preview.records === 0)
     return html`<p class="box doubt" role="status">This file has no orders. There is nothing to send. If orders are missing in it, save the complete list again and upload that.</p><div class="acts">${cancel}</div>`;
+  const sent = preview.new + preview.unknown;
   const held = preview.conflict + preview.invalid;
   const rest =
     held === 0
@@ -137,12 +139,11 @@ function actsOf({ id, name, plan, state, preview }: Upload, confirm: string | un
       : ` ${counted(held, 'order')} ${held === 1 ? 'needs' : 'need'} a person and can be corrected.`;
   const list =
     preview.toSend.length === 0 ? undefined : html` ${link('#to-send', 'Read them below')} first.`;
-  const words = html`<p>${count(preview.new)} of ${counted(preview.orders, 'order')} of ${name} will be sent.${list}${rest}</p>`;
+  const words = html`<p>${count(sent)} of ${counted(preview.orders, 'order')} of ${name} will be sent.${list}${rest}</p>`;
   const send = actForm({
     action: `${path}/send`,
     back: path,
-    button:
-      preview.new === 0 ? 'Submit without new orders' : `Send ${counted(preview.new, 'order')}`,
+    button: sent === 0 ? 'Submit without new orders' : `Send ${counted(sent, 'order')}`,
     tone: 'main',
     confirm,
     fields: html`<input type="hidden" name="plan" value="${plan}">`,

@@ -46,7 +46,7 @@ export type FilePrinter = {
 
 /**
  * The content of a readable file. `nameless`: how many of the orders are rows without an order number. `preview.list`:
- * `ok`, or why the API's list could not be read. `waits`: nothing is sent before it is released. `first` is its first order that would be sent, exactly as it would be; without a preview, its first valid one.
+ * `ok`, or why the API's list does not show what is absent. `waits`: nothing is sent before it is released. `first` is its first order that would be sent, exactly as it would be; without a preview, its first valid one.
  */
 export type CheckedFile = {
   orders: number;
@@ -234,7 +234,8 @@ function comparedText({
   ...preview
 }: NonNullable<CheckedFile['preview']>): string {
   const parts: [number, string][] = [
-    [preview.new, preview.list === 'ok' ? 'new' : 'new to the ledger'],
+    [preview.new, 'new'],
+    [preview.unknown, 'perhaps new'],
     [duplicate, 'duplicate'],
     [preview.conflict, 'in conflict'],
     [preview.invalid, 'invalid'],
@@ -250,7 +251,8 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const more =
     conflict > conflicts.length ? `, … and ${count(conflict - conflicts.length)} more` : '';
   const lines: [number, string][] = [
-    [preview.new, list === 'ok' ? 'new: would be sent' : 'new to the ledger: would be sent'],
+    [preview.new, 'new: would be sent'],
+    [preview.unknown, 'perhaps new: would be sent, but the API may have them'],
     [preview.duplicate, 'duplicate: known or settled with the same content'],
     [
       conflict,
@@ -262,8 +264,9 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
   const compared =
     list === 'ok'
       ? "Compared with the ledger and the API's list"
-      : `Compared with the ledger only (${list})`;
-  const shown = lines.filter(([number], at) => number > 0 || at !== 3);
+      : `Compared with the ledger (the API's list: ${list})`;
+  const ifAny = [preview.unknown > 0 ? 0 : 1, 4];
+  const shown = lines.filter(([number], at) => number > 0 || !ifAny.includes(at));
   const texts = shown.map(([number, text]) => `${count(number).padStart(9)}  ${printable(text)}\n`);
   return `${printable(compared)}:\n${texts.join('')}`;
 }

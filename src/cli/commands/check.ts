@@ -54,12 +54,10 @@ export async function checkCommand(args: CheckArgs, shell: Shell): Promise<numbe
   return trouble.unproved === undefined ? 1 : code;
 }
 
-const MAY_BE_THERE = 'Orders counted as new may be at the API already.';
-
 function notComparedText({ reason, unproved }: ListTrouble, config: Config): string {
-  if (unproved) return `The API's list was read; ${reason}. ${MAY_BE_THERE}\n`;
+  if (unproved) return `The API's list was read; ${reason}.\n`;
   const { message, remedy } = listFailed(reason, startCommandOf(config));
-  return `${printable(`${message} ${MAY_BE_THERE} ${remedy}`)}\n`;
+  return `${printable(`${message} ${remedy}`)}\n`;
 }
 
 /** Checks the files with mappings that are in no configuration. */

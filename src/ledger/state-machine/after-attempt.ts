@@ -48,7 +48,11 @@ export function givenBack(entry: Entry, at: number, before: Entry): Step {
  * ignored.
  */
 export function answered(entry: Entry, { verdict, at, attempt }: Answered, policy: Policy): Step {
-  if (verdict.kind === 'accepted') return { kind: 'accept', attempts: entry.attempt, at };
+  if (verdict.kind === 'accepted') {
+    const isLast = entry.state === 'sending' && attempt === entry.attempt;
+    const since = isLast ? entry.lastAt : entry.firstAt;
+    return { kind: 'accept', attempts: entry.attempt, at, since };
+  }
   // Also after the attempt lapsed: an order that the API may have under another number is not sent again.
   if (verdict.kind === 'misnamed' && (entry.state === 'unknown' || isSendable(entry)))
     return misnamed(entry, at, verdict.answer);

@@ -46,6 +46,7 @@ function found(
       kind: 'accept',
       attempts: entry.attempt,
       at,
+      since: entry.firstAt,
       ...(times > 1 ? { times } : {}),
       ...(isEarlier ? { isEarlier } : {}),
     };

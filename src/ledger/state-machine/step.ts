@@ -93,8 +93,18 @@ export type Decision =
 export type Step =
   | { kind: 'ignore' }
   | { kind: 'move'; entry: Entry; due?: number; doubt?: number }
-  /** Settled. `times`: how often the API's list shows the order, where it does. `isEarlier`: the API had it before po-sync. */
-  | { kind: 'accept'; attempts: number; at: number; times?: number; isEarlier?: boolean }
+  /**
+   * Settled. `since`: po-sync created it, by an attempt that began then or later. `times`: how often the API's list shows the order,
+   * where it does. `isEarlier`: the API had it before po-sync.
+   */
+  | {
+      kind: 'accept';
+      attempts: number;
+      at: number;
+      since?: number | undefined;
+      times?: number;
+      isEarlier?: boolean;
+    }
   /** Withdrawn where `left` says. `rest`: what other files have of it; without `due` it continues as it was. */
   | {
       kind: 'cancel';

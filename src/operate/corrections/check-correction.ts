@@ -45,12 +45,13 @@ export async function checkCorrection(
         inspected(read) {
           correction = read.correction;
           const facts = { again: true };
-          compare = createComparison(context, new Map())(
-            facts,
-            ({ number, verdict, problems = [] }) => {
-              found.push({ number, verdict, held: problems });
-            },
-          );
+          compare = createComparison(
+            context,
+            new Map(),
+            true,
+          )(facts, ({ number, verdict, problems = [] }) => {
+            found.push({ number, verdict, held: problems });
+          });
         },
         async order(order) {
           orders.push(order);

@@ -7,8 +7,9 @@ import { createListBudget, existingOf, timesListed } from '../../ledger/adopt.ts
 import { type Entry, type EntryState, UNSHOWN } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { settledOrders } from '../../ledger/retention.ts';
+import { createExcuse } from '../../ledger/retention.ts';
 import { digestOf } from '../../order/digest.ts';
+import { compareLedger } from '../../reconcile/compare-ledger.ts';
 import type { Unproved } from '../../reconcile/evidence.ts';
 import { createTakeIn } from '../../reconcile/ledger-rebuild.ts';
 import { expectOrders, type Look, unprovedBy } from '../../reconcile/list-proof.ts';
@@ -41,6 +42,7 @@ export function createReconciliation(context: OperatorContext, read: Look) {
   const mode = environmentOf(config).list;
   const takeIn = createTakeIn({ store, ledger, policy: policyOf(config), log });
   const request = createRebuildRequest(store);
+  const excuse = createExcuse(store);
 
   /** A person says how many orders the API has: it counts as long as the list is not proved otherwise. */
   async function expect(orders: number): Promise<void> {
@@ -49,8 +51,11 @@ export function createReconciliation(context: OperatorContext, read: Look) {
     await request.hasten();
   }
 
-  /** Throws PoSyncError `list-unavailable`, `list-failed`. */
-  async function compare(): Promise<Comparison> {
+  /**
+   * `expected`: a person says how many orders the API has; a list with so many lacks nothing that is there. Throws PoSyncError
+   * `list-unavailable`, `list-failed`.
+   */
+  async function compare(expected = Number.POSITIVE_INFINITY): Promise<Comparison> {
     const listedFrom = time.now();
     const listed: ListedOrder[] = [];
     const count = createListBudget();
@@ -62,7 +67,9 @@ export function createReconciliation(context: OperatorContext, read: Look) {
     if (end.kind !== 'complete') throw listFailed(end.said.message, startCommandOf(config));
     await ledger.listedTwice.replace(timesListed(listed));
     const found = await differences(listed, listedFrom);
-    return { listed, listedFrom, found, unproved: end.unproved };
+    if (found.listed < expected) return { listed, listedFrom, found, unproved: end.unproved };
+    await excuse(found.missing.map(({ order }) => order));
+    return { listed, listedFrom, found, unproved: undefined };
   }
 
   /** `epoch`: the rebuild that was pending before the list was read; it is complete now. */
@@ -173,9 +180,12 @@ export async function compareWithList(
   found.twice = [...timesListed(listed)].map(([order, times]) => ({ order, times }));
   for (let i = 0; i < listed.length; i += PAGE)
     await comparePage(listed.slice(i, i + PAGE), found, context.ledger);
-  const shown = new Set(listed.map((one) => context.store.keys.keyOf(numberOf(one))));
-  await findMissing(shown, listedFrom - 2 * settle, found, context);
-  return found;
+  const { take, compare } = compareLedger(context.store);
+  listed.forEach(take);
+  const { accepted, young } = await compare({ from: listedFrom, settle }, ({ number, at }) =>
+    found.missing.push({ order: number, acceptedAt: at }),
+  );
+  return { ...found, accepted, young };
 }
 
 async function comparePage(
@@ -210,20 +220,6 @@ function isInProgress({ state, repeats }: Entry): boolean {
 /** If either side does not show the items, they count as the same. */
 function isSame(here: string, listed: string | undefined): boolean {
   return listed === undefined || here === UNSHOWN || here === listed;
-}
-
-async function findMissing(
-  shown: ReadonlySet<string>,
-  before: number,
-  found: Differences,
-  context: LedgerStore,
-): Promise<void> {
-  for await (const { number: order, at } of settledOrders(context.store)) {
-    found.accepted += 1;
-    if (shown.has(context.store.keys.keyOf(order))) continue;
-    if (at >= before) found.young += 1;
-    else found.missing.push({ order, acceptedAt: at });
-  }
 }
 
 function numberOf({ purchaseOrderNumber }: ListedOrder): string {

@@ -14,9 +14,13 @@ import { lookForReport } from '../../report/report.ts';
 import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
-/** What would become of the orders of a file. `waiting`: they stay with an open dead letter of the same content. */
+/**
+ * What would become of the orders of a file. `unknown`: the ledger does not have them, and no list shows whether the API does.
+ * `waiting`: they stay with an open dead letter of the same content.
+ */
 export type Preview = {
   new: number;
+  unknown: number;
   duplicate: number;
   conflict: number;
   waiting: number;
@@ -30,7 +34,7 @@ export type Verdict = {
   number: string;
   order: Order | undefined;
   digest: string;
-  verdict: Exclude<keyof Preview, 'conflicts'>;
+  verdict: Exclude<keyof Preview, 'unknown' | 'conflicts'>;
   isNew: boolean;
   /** Of an order that is valid, but that another order holds. */
   problems?: readonly Problem[];
@@ -49,7 +53,7 @@ export type CompareFile = (
   done(): Promise<Preview>;
 };
 
-/** Compares orders with the ledger and the API's list. `trouble`: why the list could not be read. */
+/** Compares orders with the ledger and the API's list. `trouble`: why the list does not show what is absent. */
 export type Previewer = { trouble: ListTrouble | undefined; file: CompareFile };
 
 const PAGE = 500;
@@ -70,16 +74,17 @@ export async function createPreviewer(
   const trouble = await tryApiList(context, env, (order) => {
     listed.set(order.purchaseOrderNumber, existingOf(order).digest);
   });
-  return { trouble, file: createComparison(context, listed) };
+  return { trouble, file: createComparison(context, listed, trouble === undefined) };
 }
 
 /**
- * Builds the comparison with the ledger and the listed orders, by number. Several files are compared as if the first had
- * been delivered.
+ * Builds the comparison with the ledger and the listed orders, by number. `isWhole`: the list shows all that the API has. Several
+ * files are compared as if the first had been delivered.
  */
 export function createComparison(
   { ledger, store, config }: ComparisonDeps,
   listed: Digests,
+  isWhole: boolean,
 ): CompareFile {
   const key = store.keys.keyOf;
   const others = new Map(
@@ -92,6 +97,7 @@ export function createComparison(
   return ({ again, mapping = '' }, onVerdict) => {
     const found: Preview = {
       new: 0,
+      unknown: 0,
       duplicate: 0,
       conflict: 0,
       waiting: 0,
@@ -131,7 +137,7 @@ export function createComparison(
       },
       async done() {
         await addPage(pager.rest());
-        return found;
+        return isWhole ? found : { ...found, new: 0, unknown: found.new };
       },
     };
   };

@@ -32,7 +32,7 @@ export type UploadPreview = Preview & {
   format: FileFormat;
   /** Why the file would wait for a person. */
   waits?: ContentWait;
-  /** `ok`, or why the API's list could not be read. */
+  /** `ok`, or why the API's list does not show what is absent. */
   list: string;
   /** The first warnings and problems. */
   warnings: string[];
@@ -98,7 +98,11 @@ export async function compareUpload(
   const { shape, records, sha256, ...inspection } = await checked(file, context, signal, {
     inspected({ inspection: { isFixFile = false } }) {
       const facts = { again: isFixFile, mapping: mappingDigest(file.source, context.config) };
-      compare = createComparison(context, listed.orders)(facts, compared);
+      compare = createComparison(
+        context,
+        listed.orders,
+        listed.trouble === undefined,
+      )(facts, compared);
     },
     async order(order) {
       orders += 1;

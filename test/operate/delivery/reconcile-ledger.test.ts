@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ListedOrder } from '../../../src/api/list.ts';
 import { createAdoption, existingOf } from '../../../src/ledger/adopt.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
+import { encodeCompact } from '../../../src/ledger/entry.ts';
 import { createLedger, type Ledger } from '../../../src/ledger/ledger.ts';
 import { compareWithList } from '../../../src/operate/delivery/reconcile-ledger.ts';
 import { lookingList } from '../../../src/reconcile/list-proof.ts';
@@ -75,7 +76,9 @@ describe('comparing the ledger with the list', () => {
 
   it('who reads a list learns that it lacks an order that it must show', async () => {
     await store.redis.hset(store.keys.identity, 'epoch', 'x');
-    await store.redis.zadd(store.keys.canaries, 1000, 'old');
+    const created = { number: 'mine', digest: 'd'.repeat(16), attempts: 1, at: 1500, batchNo: 1 };
+    const text = encodeCompact({ ...created, since: 1400 }, store.keys.keyOf('mine'));
+    await store.redis.hset(store.keys.settled('mine'), store.keys.keyOf('mine'), text);
     const rules = { mode: 'prove' as const, settle: SETTLE };
     const unproved = async (...shown: string[]) => {
       const list = async (onOrder: (order: ListedOrder) => void) => {
@@ -84,8 +87,9 @@ describe('comparing the ledger with the list', () => {
       };
       return (await lookingList(store, rules, list, () => LATER)(() => undefined)).unproved;
     };
-    expect(await unproved('young')).toEqual({ code: 'list-incomplete', facts: { order: 'old' } });
-    expect(await unproved('OLD')).toBeUndefined();
+    expect(await unproved('old')).toEqual({ code: 'list-incomplete', facts: { order: 'mine' } });
+    expect(await unproved('MINE')).toBeUndefined();
+    await store.redis.hdel(store.keys.settled('mine'), store.keys.keyOf('mine'));
   });
 
   it('finds listed orders that are unknown or have other items', async () => {
