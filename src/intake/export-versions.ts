@@ -120,7 +120,8 @@ export function createExportVersions(deps: VersionsDeps) {
     if (last?.version === version) {
       const state = await stateOf(last, copy);
       // A batch that was resumed after a crash does not know its file if that is in a folder of a pattern.
-      if (state === 'unchanged') await wasRead(copy, copy.sha256);
+      if (state === 'unchanged')
+        await wasRead(copy, copy.sha256, !(await isUnreadable(last.batch)));
       if (state === 'unchanged' && !(await replaceIn({ redis, keys }, become))) return 'theirs';
       if (state !== 'gone') return state;
     }
@@ -153,12 +154,20 @@ export function createExportVersions(deps: VersionsDeps) {
     return isRead ? 'theirs' : 'gone';
   }
 
-  /** The version of a file was read to its end, or found unreadable. */
-  async function wasRead(file: ClaimedFile, content: string): Promise<void> {
+  /** The version of a file was read to its end: its orders were admitted, or it is unreadable. */
+  async function wasRead(file: ClaimedFile, content: string, isAdmitted: boolean): Promise<void> {
     const version = versionOf({ ...file, sha256: content });
+    const { read, claim: claimedBy } = fieldsOf(file);
+    const last = await claimAt(claimedBy, { redis, keys });
+    const isShown = isAdmitted && last?.version === version;
     await decided(BY, [readOf(file, version, true)], deciding, () =>
-      redis.hset(keys.exports, fieldsOf(file).read, version),
+      redis.hset(keys.exports, { [read]: version, ...(isShown && { [read + SHOWN]: last.at }) }),
     );
+  }
+
+  async function isUnreadable(batch: string): Promise<boolean> {
+    const begun = await batches.find(batch);
+    return (begun?.turnedAway ?? begun?.unreadable) !== undefined;
   }
 
   /** What is known of the last version that was claimed, if it had other content; `reading`: not yet whether it can be read. */
@@ -174,7 +183,10 @@ export function createExportVersions(deps: VersionsDeps) {
   return { claim, isTheirs, wasRead, lastOf };
 }
 
-/** When the versions that exports show now were claimed: the earliest, in ledger time; `Infinity` where there is none. */
+/**
+ * Since when exports have shown the orders that they show now: the earliest claim of a version that was admitted, in ledger time;
+ * `Infinity` where there is none. What waits or cannot be read shows nothing: the version before it counts.
+ */
 export async function shownSince(
   { sources }: Pick<Config, 'sources'>,
   { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
@@ -182,24 +194,24 @@ export async function shownSince(
   const fields = Object.entries(await redis.hgetall(keys.exports));
   const times = sources.map((source) => {
     if (source.type !== 'export') return Number.POSITIVE_INFINITY;
-    const claims = fields.flatMap(([field, text]): [string, number][] =>
-      field.startsWith(`${source.name}/`) && field.endsWith(CLAIM)
-        ? [[field.slice(source.name.length + 1, -CLAIM.length), (JSON.parse(text) as Claim).at]]
+    const shown = fields.flatMap(([field, at]): [string, number][] =>
+      field.startsWith(`${source.name}/`) && field.endsWith(SHOWN)
+        ? [[field.slice(source.name.length + 1, -SHOWN.length), Number(at)]]
         : [],
     );
-    return shownIn(source, new Map(claims));
+    return shownIn(source, new Map(shown));
   });
   return Math.min(...(await Promise.all(times)));
 }
 
-/** Since when a source has shown what it shows. `claims`: file → when it was claimed last. Each file of a pattern shows other orders. */
-async function shownIn(source: ExportSource, claims: ReadonlyMap<string, number>): Promise<number> {
-  if (claims.size === 0) return Number.POSITIVE_INFINITY;
-  if (source.newestOnly || !isPattern(source.path)) return Math.max(...claims.values());
+/** Since when a source has shown what it shows. `shown`: file → since when. Each file of a pattern shows other orders. */
+async function shownIn(source: ExportSource, shown: ReadonlyMap<string, number>): Promise<number> {
+  if (shown.size === 0) return Number.POSITIVE_INFINITY;
+  if (source.newestOnly || !isPattern(source.path)) return Math.max(...shown.values());
   const files = (await filesOf(source)).map((file) => originOf(file, source));
-  const times = files.flatMap((file) => claims.get(file) ?? []);
+  const times = files.flatMap((file) => shown.get(file) ?? []);
   // Where no file is left, the folder may be away: all of them count.
-  return Math.min(...(times.length > 0 ? times : claims.values()));
+  return Math.min(...(times.length > 0 ? times : shown.values()));
 }
 
 /** The source with this name if it has `newestOnly`. */
@@ -285,7 +297,7 @@ export async function enterRead(
   const claim = JSON.stringify({ version, batch, at } satisfies Claim);
   await redis.hset(keys.exports, {
     [file + CLAIM]: claim,
-    ...(isOver && { [file]: version }),
+    ...(isOver && { [file]: version, [file + SHOWN]: at }),
   });
   const field = newestField(source);
   const known = await redis.hget(keys.exports, field);
@@ -295,6 +307,9 @@ export async function enterRead(
 }
 
 const CLAIM = '//claim';
+
+/** When the last version whose orders were admitted was claimed. */
+const SHOWN = '//shown';
 
 /** No path of a file has `//`, so that no file has the fields of another. */
 function fieldsOf({

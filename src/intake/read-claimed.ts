@@ -114,7 +114,8 @@ function readingOf(
       gaps.forget(file.batch);
       if (end === 'waits') waiting.add(file.batch);
       else waiting.delete(file.batch);
-      if (file.kind === 'export' && sha256) await versions.wasRead(file, sha256);
+      if (file.kind === 'export' && sha256)
+        await versions.wasRead(file, sha256, end === 'admitted');
     } catch (error) {
       gaps.failed(file.batch);
       const { message: reason } = toError(error);

@@ -124,7 +124,7 @@ function deliveryKeys(prefix: string) {
     guarantee: `${prefix}:guarantee`,
     /** Sorted set: a few created orders that no list has shown → when the API answered. */
     unseen: `${prefix}:unseen`,
-    /** Hash: export path → the version read last: SHA-256 and digest of the mapping; with `//claim` which batch reads it; `SOURCE#newest` → the newest file claimed. */
+    /** Hash: export path → the version read last: SHA-256 and digest of the mapping; with `//claim` which batch reads it, with `//shown` since when it shows its orders; `SOURCE#newest` → the newest file claimed. */
     exports: `${prefix}:exports`,
   };
 }

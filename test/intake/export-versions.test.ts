@@ -106,7 +106,7 @@ describe('a version of an export', () => {
     for (const name of ['erp', 'erp#claim', 'erp#unreadable'])
       expect(await daemon.claim(named(name))).toBe('new');
     for (const name of ['erp#claim', 'erp#unreadable', 'erp'])
-      await daemon.wasRead(named(name), 'a');
+      await daemon.wasRead(named(name), 'a', true);
     for (const name of ['erp', 'erp#claim', 'erp#unreadable'])
       expect(await daemon.claim(named(name))).toBe('unchanged');
   });
@@ -116,7 +116,7 @@ describe('a version of an export', () => {
     const daemons = Array.from({ length: 8 }, () => it.versions());
     const verdicts = await Promise.all(daemons.map((daemon, i) => daemon.claim(it.copy(`b${i}`))));
     expect(verdicts.toSorted()).toEqual(['new', ...Array(7).fill('theirs')]);
-    await daemons[0]?.wasRead(it.copy(`b${verdicts.indexOf('new')}`), 'a');
+    await daemons[0]?.wasRead(it.copy(`b${verdicts.indexOf('new')}`), 'a', true);
     for (const daemon of daemons) expect(await daemon.claim(it.copy('later'))).toBe('unchanged');
     expect(await daemons[1]?.claim(it.copy('other', 'b'))).toBe('new');
   });
@@ -190,7 +190,7 @@ describe('a version of an export', () => {
     const before = it.versions();
     const source = exportSource('https://erp.example.com/erp.csv');
     expect(await before.claim(it.copy('first'))).toBe('new');
-    await before.wasRead(it.copy('first'), 'a');
+    await before.wasRead(it.copy('first'), 'a', true);
     await before.validatorsOf(source).keep({ etag: '"1"' });
     expect(await it.versions().claim(it.copy('second'))).toBe('unchanged');
     expect(await it.versions().validatorsOf(source).recall()).toEqual({ etag: '"1"' });
@@ -198,7 +198,7 @@ describe('a version of an export', () => {
     const after = it.versions('QTY');
     expect(await after.claim(it.copy('second'))).toBe('new');
     expect(await after.validatorsOf(source).recall()).toBeUndefined();
-    await after.wasRead(it.copy('second'), 'a');
+    await after.wasRead(it.copy('second'), 'a', true);
     expect(await after.claim(it.copy('third'))).toBe('unchanged');
   });
 });
@@ -241,7 +241,7 @@ describe('a version of a source with newestOnly', () => {
     await using it = await openNewest();
     const first = it.of('PO_1.csv', 10);
     expect(await it.daemon().claim(first)).toBe('new');
-    await it.daemon().wasRead(first, first.sha256);
+    await it.daemon().wasRead(first, first.sha256, true);
     expect(await it.daemon().claim({ ...first, mtimeNs: it.of('', 20).mtimeNs ?? 0n })).toBe(
       'unchanged',
     );
@@ -253,7 +253,7 @@ describe('a version of a source with newestOnly', () => {
     const [first, second] = [it.of('PO_1.csv', 10), it.of('PO_2.csv', 20)];
     for (const copy of [first, second]) {
       expect(await it.daemon().claim(copy)).toBe('new');
-      await it.daemon().wasRead(copy, copy.sha256);
+      await it.daemon().wasRead(copy, copy.sha256, true);
     }
     expect(await it.daemon('QTY').claim(first)).toBe('older');
     expect(await it.daemon('QTY').claim(second)).toBe('new');
@@ -291,11 +291,11 @@ test('each file of a pattern that is still there shows its orders since it was c
   await using it = await openVersions();
   await using folder = await makeTempFolder();
   const pattern = path.join(folder.path, 'PO_*.csv');
-  const claim = (file: string, at: number) =>
-    it.redis.hset(it.keys.exports, `erp/${file}//claim`, JSON.stringify({ at }));
-  await claim('PO_gone.csv', 1);
-  await claim('PO_old.csv', 2);
-  await claim('PO_new.csv', 3);
+  const shown = (file: string, at: number) =>
+    it.redis.hset(it.keys.exports, `erp/${file}//shown`, at);
+  await shown('PO_gone.csv', 1);
+  await shown('PO_old.csv', 2);
+  await shown('PO_new.csv', 3);
   const since = (more: Partial<ExportSource>) =>
     shownSince({ sources: [exportSource(pattern, more)] }, it);
 
@@ -306,4 +306,26 @@ test('each file of a pattern that is still there shows its orders since it was c
   expect(await since({ newestOnly: true })).toBe(3);
   expect(await since({ path: path.join(folder.path, 'PO_new.csv') })).toBe(3);
   expect(await since({ name: 'other' })).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('a version that waits or cannot be read shows nothing: the one before it counts', async () => {
+  await using it = await openVersions();
+  const daemon = it.versions();
+  const since = () => shownSince({ sources: [exportSource('/erp.csv')] }, it);
+  await daemon.claim(it.copy('b1', 'a'));
+  const first = 1_000_000;
+  expect(await since()).toBe(Number.POSITIVE_INFINITY);
+  await daemon.wasRead(it.copy('b1', 'a'), 'a', true);
+  expect(await since()).toBe(first);
+
+  it.pass(60_000);
+  await daemon.claim(it.copy('b2', 'b'));
+  expect(await since()).toBe(first);
+  await daemon.wasRead(it.copy('b2', 'b'), 'b', false);
+  expect(await since()).toBe(first);
+
+  it.pass(60_000);
+  await daemon.claim(it.copy('b3', 'c'));
+  await daemon.wasRead(it.copy('b3', 'c'), 'c', true);
+  expect(await since()).toBe(first + 120_000);
 });
