@@ -13,7 +13,7 @@ import { eventsRoute } from './dashboard/events.ts';
 import { fixPageRoutes } from './dashboard/fix-page.ts';
 import { assetRoute, missingPage, pageRoutes } from './dashboard/page-routes.ts';
 import { planPageRoutes } from './dashboard/plan-pages.ts';
-import { uploadPageRoutes } from './dashboard/upload-pages.ts';
+import { uploadPageRoutes } from './dashboard/upload-routes.ts';
 import { createGuard } from './http/guard.ts';
 import { createReadiness } from './http/health.ts';
 import type { Route } from './http/route.ts';

@@ -4,12 +4,15 @@ import type { Look } from '../reconcile/list-proof.ts';
 import type { ListCheck } from './delivery/api-list.ts';
 import type { Status } from './delivery/read-status.ts';
 import type { Finding } from './doctor/finding.ts';
+import type { ListTables } from './lists/list-tables.ts';
 import type { OperatorContext } from './operator-context.ts';
 
 /** What operations work on, in a daemon and in a command. */
 export type OperationContext = OperatorContext & {
   /** The state of the environment. `awaySince`: a daemon that cannot reach Redis knows only the last one. */
   status(): Promise<{ status: Status; awaySince?: number }>;
+  /** The batches and open dead letters as a daemon lists them; a command reads ledger and reports. */
+  lists?: () => Promise<ListTables>;
   /** Looks orders up in the API's list. */
   checkList(numbers: ReadonlySet<string>): Promise<ListCheck>;
   /** Reads the API's list. */

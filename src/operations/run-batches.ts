@@ -29,7 +29,7 @@ type Listed = { environment: string; batches: BatchView[] };
 
 export const listed: Work<ListInput, Listed> = {
   async run({ limit: most, open }, context) {
-    const batches = await listBatches({ most, open }, context);
+    const batches = await listBatches({ most, open }, context, await context.lists?.());
     return { environment: context.config.environment, batches };
   },
   json: ({ environment, batches }) => ({ environment, batches: batches.map(batchJson) }),

@@ -14,7 +14,7 @@ import {
 import type { LetterRow } from '../order/dead-letter.ts';
 import { shellWords } from '../order/text.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
-import { addError, byWeight, type ErrorGroups } from '../report/story.ts';
+import { addError, byWeight, type ErrorGroup, type ErrorGroups } from '../report/story.ts';
 import { type FilterInput, readFilter } from './dead-letter-filter.ts';
 import type { Act, Plan, Work } from './operation.ts';
 
@@ -23,10 +23,14 @@ export type Listed = {
   environment: string;
   letters: FoundDeadLetter[];
   total: number;
-  groups: ErrorGroups;
+  groups: Group[];
   without: LettersWithoutReport[];
 };
 
+type Group = Pick<
+  ErrorGroup,
+  'kind' | 'signature' | 'code' | 'message' | 'count' | 'firstAt' | 'lastAt'
+>;
 type ListInput = FilterInput & { all: boolean };
 
 async function list(
@@ -35,6 +39,20 @@ async function list(
   context: OperationContext,
 ): Promise<Listed> {
   const filter = { ...(await readFilter(input, context)), all };
+  const without = await lacking(filter, context);
+  const { environment } = context.config;
+  // The lists of a daemon have what is open; the reports of one batch are read at once.
+  const isOfLists = !all && [filter.batch, filter.orders, filter.ids].every((one) => !one);
+  const lists = isOfLists ? await context.lists?.() : undefined;
+  if (lists) {
+    const { kind, signature } = filter;
+    const { items } = lists.page({ kind, signature }, limit ?? usual);
+    const ids = new Set(items.map(({ id }) => id));
+    const letters: FoundDeadLetter[] = [];
+    for await (const one of deadLetters({ all: false, ids, limit: ids.size }, context))
+      letters.push(one);
+    return { environment, letters, without, ...lists.summary({ kind, signature }) };
+  }
   const groups: ErrorGroups = new Map();
   const letters: FoundDeadLetter[] = [];
   let total = 0;
@@ -43,8 +61,7 @@ async function list(
     total += 1;
     if (letters.length < (limit ?? usual)) letters.push(letter);
   }
-  const without = await lacking(filter, context);
-  return { environment: context.config.environment, letters, total, groups, without };
+  return { environment, letters, total, groups: byWeight(groups), without };
 }
 
 export const listed = (usual: number): Work<ListInput, Listed> => ({
@@ -55,8 +72,8 @@ export const listed = (usual: number): Work<ListInput, Listed> => ({
   },
 });
 
-function groupsJson(groups: ErrorGroups) {
-  return byWeight(groups).map((group) => {
+function groupsJson(groups: readonly Group[]) {
+  return groups.map((group) => {
     const { kind, signature, code, message, count, firstAt, lastAt } = group;
     return { kind, signature, code, message, count, firstAt, lastAt };
   });

@@ -52,20 +52,12 @@ export const send: Act<SendInput, SendPlan> = {
     const { who } = context.operator;
     const end = await sendPreviewed({ file, source, previewed, who }, context, take);
     if ('now' in end) throw previewOutdated();
-    const text = submittedText(name, end.batch, previewed.preview);
     const { new: sent, unknown } = previewed.preview;
+    const text = `${name} is submitted as batch ${end.batch}: ${count(sent + unknown)} to send.`;
     const json = { batch: end.batch, file: name, new: sent, unknown };
     return { text, json, needsPerson };
   },
 };
-
-export function submittedText(
-  name: string,
-  batch: string,
-  preview: Pick<UploadPreview, 'new' | 'unknown'>,
-): string {
-  return `${name} is submitted as batch ${batch}: ${count(preview.new + preview.unknown)} to send.`;
-}
 
 /** The counts, the first problems and the first orders that would be sent. */
 function previewJson({ waits, problems, ...preview }: UploadPreview) {

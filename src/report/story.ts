@@ -137,7 +137,7 @@ function groupOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 }
 
 /** Since when the problem was there: attempts before a refusal had other answers. */
-function seenFrom({ kind, firstAt, lastAt }: DeadLetter): string {
+export function seenFrom({ kind, firstAt, lastAt }: DeadLetter): string {
   return kind === 'refused' ? lastAt : firstAt;
 }
 

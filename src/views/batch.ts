@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { ago, count, counted, MEANINGS, orders, outcomeWord, size, stamp } from '../core/format.ts';
 import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
-import { CLOSE_UNREADABLE, cancelledBy } from '../operate/batches/cancel-batch.ts';
+import { cancelledBy } from '../operate/batches/cancel-batch.ts';
 import {
   type BatchStanding,
   type BatchView,
@@ -189,54 +189,4 @@ function cancelledStep({ endedWith, batch }: BatchView): string[] {
       : []),
     ...(by && !endedWith && counts.cancelled > 0 ? [sendCancelled(kind === 'export')] : []),
   ];
-}
-
-/** Batches whose file cannot be read on, whose report cannot be written or whose file cannot be put away, and why. */
-export function unsettledTexts(batches: readonly BatchView[], now: number): string[] {
-  const rows = batches.flatMap(({ batch }) =>
-    batch.unsettled ? [{ ...batch, ...batch.unsettled }] : [],
-  );
-  return [
-    ...rows.map(
-      ({ name, reason, since }) => `${name}, for ${ago(since, now).slice(0, -4)}: ${reason}`,
-    ),
-    ...new Set(rows.map(unsettledText)),
-  ];
-}
-
-/** Files that could not be read, and why; and their remedies, or one when it is the same for all. */
-export function unreadableTexts(files: readonly BatchView[], now: number): Text[] {
-  if (files.length === 0) return [];
-  const each = files.map(({ batch, error }) => ({
-    file: labelOf(batch, files),
-    batch: batch.batch,
-    text: `, taken ${ago(batch.startedAt, now)}: ${error?.message ?? 'see its report'}`,
-    remedy: error?.remedy ?? CORRECT_FILE,
-  }));
-  const remedies = new Set(each.map(({ remedy }) => remedy));
-  return [
-    ...each.map(({ file, batch, text }) => [{ text: file, about: { batch } }, text]),
-    ...(remedies.size === 1 ? remedies : each.map(({ file, remedy }) => `${file}: ${remedy}`)),
-    `${CLOSE_UNREADABLE}BATCH`,
-  ];
-}
-
-/** Files of the same name differ by their batch. */
-function labelOf({ name, batch }: Named, files: readonly { batch: Named }[]): string {
-  const isAlone = files.every((one) => one.batch.name !== name || one.batch.batch === batch);
-  return isAlone ? name : `${name} (batch ${batch.slice(-8)})`;
-}
-
-type Named = Pick<BatchView['batch'], 'name' | 'batch'>;
-
-/** The command that shows how each held batch is released or cancelled, and why it is held. */
-export function heldTexts(batches: readonly BatchView[]): string[] {
-  return batches.flatMap(({ batch: { batch, name, held } }) =>
-    held === undefined
-      ? []
-      : [
-          `${name} is held; run po-sync batches show ${batch.slice(-8)}: it prints the commands that release or cancel it`,
-          `  ${fileWaitText(held)}`,
-        ],
-  );
 }

@@ -1,7 +1,9 @@
-import { ago, count, counted, orders } from '../core/format.ts';
+import { ago, count, counted, orders, withoutStop } from '../core/format.ts';
 import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../intake/folders.ts';
 import { notTakenText } from '../intake/offers.ts';
+import { CLOSE_UNREADABLE } from '../operate/batches/cancel-batch.ts';
+import { CORRECT_FILE, unsettledText } from '../operate/batches/list-batches.ts';
 import { delivers, leftWithoutIntake, pausedText } from '../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../operate/delivery/read-status.ts';
 import {
@@ -14,7 +16,7 @@ import {
 } from '../operate/delivery/source-status.ts';
 import { guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
-import { batchTable, heldTexts, unreadableTexts, unsettledTexts } from './batch.ts';
+import { batchTable } from './batch.ts';
 import {
   daemonsFact,
   deliveryFact,
@@ -32,53 +34,43 @@ export function statusView(status: Status, start = 'po-sync start'): View {
   return {
     title: status.environment,
     state: { text: status.baseUrl, tone: 'plain' },
-    blocks: [
-      statusFacts(status, start, [lettersFact(status)]),
-      statusWaits(status),
-      ...statusSources(status),
-      ...statusFiles(status),
-    ],
+    blocks: [...statusWork(status), ...statusNow(status, start)],
   };
 }
 
-/** What is true now, a line each. */
-export function statusFacts(status: Status, start: string, more: readonly Fact[] = []): Block {
-  return {
-    kind: 'facts',
-    facts: [
-      deliveryFact(status, start),
-      daemonsFact(status, start),
-      ['token', tokenText(status.token)],
-      queueFact(status),
-      ...listFacts(status),
-      ...more,
-      ...folderFacts(status),
-      ...guaranteeFacts(status),
-    ],
-  };
+/** What needs a person, and the work that is not done: what each order waits for, and the files in progress. */
+export function statusWork(status: Status): Block[] {
+  const needs = needsYou(status);
+  const { batches, now } = status;
+  return [
+    section(
+      'What needs you',
+      list(needs.length > 0 ? needs : [[{ text: 'nothing', tone: 'good' }]]),
+    ),
+    section('Orders that wait', ...waitBlocks(status)),
+    section('Batches in progress', batchTable(batches, now)),
+  ];
 }
 
-/** What orders without an outcome wait for. */
-export function statusWaits(status: Status): Block {
-  return section('Orders that wait', ...waitBlocks(status), list(heldTexts(status.batches)));
+/** What is true now, and the sources. */
+export function statusNow(status: Status, start: string): Block[] {
+  const facts: Fact[] = [
+    deliveryFact(status, start),
+    daemonsFact(status, start),
+    ['token', tokenText(status.token)],
+    queueFact(status),
+    ...listFacts(status),
+    ...guaranteeFacts(status),
+  ];
+  return [section('Now', { kind: 'facts', facts }), ...statusSources(status)];
 }
 
-/** Sources, and files that were not taken. */
+/** Sources, and what of them is not read. */
 export function statusSources(status: Status): Block[] {
   return [
     section('Sources', ...sourceBlocks(status)),
     section('In the inbox', list(inboxTexts(status))),
-    section('Not taken', list(notTakenTexts(status))),
     section('Not read', list(ignoredTexts(status))),
-  ];
-}
-
-/** Files that are in progress, and those that could not be read. */
-export function statusFiles({ now, batches, unreadable }: Status): Block[] {
-  return [
-    section('Batches in progress', batchTable(batches, now)),
-    section('No report yet', list(unsettledTexts(batches, now))),
-    section('Unreadable files', list(unreadableTexts(unreadable, now))),
   ];
 }
 
@@ -91,12 +83,9 @@ function list(texts: readonly Text[]): Block {
  * a daemon while none of its role runs.
  */
 export function needsYou(status: Status): Text[] {
-  const { deadLetters, guarantee, unreadable, batches, pauses, now } = status;
+  const { guarantee, batches, pauses, now } = status;
   const { daemons, queue, sources, notTaken = [] } = status;
-  const file = ({ batch, name }: { batch: string; name: string }) => ({
-    text: name,
-    about: { batch },
-  });
+  const letters = status.deadLetters - (status.sentAgain ?? 0);
   const forPerson = pauses.filter(
     (pause) => endOf(pause) === 'operator' || pauseAdvice(pause) !== undefined,
   );
@@ -106,23 +95,16 @@ export function needsYou(status: Status): Text[] {
     daemons,
   );
   return [
-    ...(deadLetters > 0
+    ...(letters > 0
       ? [
           [
-            { text: orders(deadLetters), about: { letters: {} } },
-            ` ${deadLetters === 1 ? 'needs' : 'need'} a person.`,
+            { text: orders(letters), about: { letters: {} } },
+            ` ${letters === 1 ? 'needs' : 'need'} a person; run po-sync dead-letters list`,
           ],
         ]
       : []),
-    ...unreadable.map(({ batch, error }) => [
-      file(batch),
-      ` cannot be read: ${error?.message ?? 'see its report'} ${error?.remedy ?? ''}`,
-    ]),
     ...notTaken.map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one })),
-    ...batches.flatMap(({ batch }): Text[] => [
-      ...(batch.held ? [[file(batch), ` waits for you: ${fileWaitText(batch.held)}`]] : []),
-      ...(batch.unsettled ? [[file(batch), `: ${batch.unsettled.reason}`]] : []),
-    ]),
+    ...filesThatNeedYou(status),
     ...forPerson.map(
       (pause) => `Delivery is ${pausedText(pause, now)} (${pauseStepsText(pause, now)}).`,
     ),
@@ -143,6 +125,30 @@ export function needsYou(status: Status): Text[] {
   ];
 }
 
+function filesThatNeedYou({ batches, unreadable }: Status): Text[] {
+  const file = ({ batch, name }: { batch: string; name: string }) => ({
+    text: `${name} (batch ${batch.slice(-8)})`,
+    about: { batch },
+  });
+  return [
+    ...unreadable.map(({ batch, error }) => [
+      file(batch),
+      ` cannot be read: ${error?.message ?? 'see its report'} ${error?.remedy ?? CORRECT_FILE}`,
+    ]),
+    ...(unreadable.length > 0 ? [`${CLOSE_UNREADABLE}BATCH`] : []),
+    ...batches.flatMap(({ batch }): Text[] => {
+      const { held, unsettled } = batch;
+      const show = `po-sync batches show ${batch.batch.slice(-8)}`;
+      return [
+        ...(held ? [[file(batch), ` is held; run ${show}: ${fileWaitText(held)}`]] : []),
+        ...(unsettled
+          ? [[file(batch), `: ${withoutStop(unsettled.reason)}. ${unsettledText(batch)}`]]
+          : []),
+      ];
+    }),
+  ];
+}
+
 function queueFact({ queue }: Status): Fact {
   const { unsettledOrders, ordersInDoubt, waitingJobs, unreadOrders } = queue;
   const doubt = `, ${ordersInDoubt} being verified with the API's list`;
@@ -160,25 +166,6 @@ function queueFact({ queue }: Status): Fact {
   ];
 }
 
-/** Some may be rows without an order number, which belong to fewer orders. */
-function lettersFact({ deadLetters, sentAgain = 0 }: Status): Fact {
-  if (deadLetters === 0) return ['dead letters', 'none'];
-  const left = deadLetters - sentAgain;
-  const again = sentAgain === 0 ? '' : `${count(sentAgain)} sent again, without an outcome yet; `;
-  return [
-    'dead letters',
-    [
-      ...(left === 0
-        ? []
-        : [
-            { text: count(left), tone: 'bad' as const },
-            ` ${left === 1 ? 'needs' : 'need'} a person (each once); `,
-          ]),
-      `${again}run po-sync dead-letters list`,
-    ],
-  ];
-}
-
 function inboxTexts(status: Status): string[] {
   const text = inboxText(status);
   if (text === undefined) return [];
@@ -187,10 +174,6 @@ function inboxTexts(status: Status): string[] {
     waitingTexts(source).map((file) => `${source.name}: ${file}`),
   );
   return [text, ...files];
-}
-
-function notTakenTexts({ notTaken = [] }: Status): string[] {
-  return notTaken.map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one }));
 }
 
 function ignoredTexts({ sources }: Status): string[] {
@@ -204,11 +187,8 @@ function sourceBlocks({ sources, now }: Status): Block[] {
   const troubles = sources.flatMap((source) => {
     const trouble = inboxTrouble(source);
     const files = source.type === 'export' ? waitingTexts(source) : [];
-    const texts = [
-      ...(trouble ? [`${source.state}; ${trouble}`] : files),
-      silenceText(source, now) ?? '',
-    ];
-    return texts.flatMap((text) => (text === '' ? [] : [`${source.name}: ${text}`]));
+    const texts = trouble ? [`${source.state}; ${trouble}`] : files;
+    return texts.map((text) => `${source.name}: ${text}`);
   });
   return [
     tableOf(sources, [

@@ -96,29 +96,6 @@ it('a scrape shows what a daemon did, and never an order, a batch or a file', as
   expect(now.size).toBeLessThan(400);
 });
 
-it('after a restart, a scrape has the age of the oldest file that needs a person', async () => {
-  const refuse = {
-    kind: 'answer',
-    status: 400,
-    message: 'X-9 is invalid',
-    orders: ['PO-3', 'PO-4'],
-  };
-  await using place = await openWorkplace({ faults: { faults: [refuse] } });
-  const daemon = place.start(['start']);
-  await adminPort(daemon);
-  await settleOne(place, 'orders.csv', ['PO-1,NEW,A,1', 'PO-3,NEW,X-9,1']);
-  await settleOne(place, 'later.csv', ['PO-4,NEW,X-9,1']);
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
-
-  const port = await adminPort(place.start(['start']));
-  const since = await until('the oldest dead letter', async () =>
-    (await scrape(port)).get('po_sync_oldest_dead_letter_timestamp_seconds'),
-  );
-  const [first] = await place.reportsNow();
-  expect(Math.floor(since)).toBe(Math.floor(Date.parse(first?.startedAt ?? '') / 1_000));
-});
-
 it('a scrape shows how many orders were created twice', async () => {
   await using place = await openWorkplace();
   const port = await adminPort(place.start(['start']));

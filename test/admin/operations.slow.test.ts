@@ -57,7 +57,7 @@ const READS: readonly (readonly [name: string, given: Record<string, string>])[]
   ['status', {}],
   ['doctor', {}],
   ['explain', { order: 'PO-1' }],
-  ['explain', { order: 'PO-3', list: 'true' }],
+  ['explain', { order: 'PO-3' }],
   ['explain', { order: 'PO-404' }],
   ['batches list', {}],
   ['batches list', { open: 'true', limit: '1' }],

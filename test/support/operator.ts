@@ -85,12 +85,10 @@ export async function openOperator(place: Workplace, daemon: Running): Promise<O
       body.set('file', new Blob([new Uint8Array(Buffer.from(content))]), name);
       const headers = { ...own, cookie };
       const init = { method: 'POST', redirect: 'manual' as const, headers, body };
-      const to = (await fetch(`${origin}/upload`, init)).headers.get('location') ?? '';
-      return until('the preview', async () => {
-        const { text } = await page(to);
-        const plan = /name="plan" value="(\w+)"/.exec(text)?.[1] ?? '';
-        return text.includes('is being checked') ? undefined : { to, text, plan };
-      });
+      const answer = await fetch(`${origin}/upload`, init);
+      const to = answer.headers.get('location') ?? '';
+      const text = to === '' ? await answer.text() : (await page(to)).text;
+      return { to, text, plan: /name="plan" value="(\w+)"/.exec(text)?.[1] ?? '' };
     },
     submit(path, fields) {
       return fetch(`${origin}${path}`, {

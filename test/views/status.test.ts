@@ -169,9 +169,7 @@ describe('the status', () => {
     ];
     const status = { ...STATUS, notTaken, sources: source ? [{ ...source, ignored }] : [] };
     const text = statusText(status, { paint: plain, columns: undefined });
-    expect(text).toContain(
-      '\nNot taken\n  a.csv of source inbox: No permission to read a.csv. Set it.\n',
-    );
+    expect(text).toContain('\n  a.csv of source inbox: No permission to read a.csv. Set it.\n');
     expect(text).toContain('\nNot read\n  inbox: half.csv.part (other name)\n');
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     isAsDescribed('status', shown);
@@ -186,7 +184,7 @@ describe('the status', () => {
     }));
     const status = { ...STATUS, sources: sources.slice(0, 1) };
     expect(statusText(status, { paint: plain, columns: undefined })).toMatch(
-      /\n {2}inbox: silent: no file for 1 d 2 h, expected every 1 d\n/,
+      /\n {2}inbox: silent: no file for 1 d 2 h, expected every 1 d\.\n/,
     );
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(status)));
     isAsDescribed('status', shown);
@@ -198,13 +196,12 @@ describe('the status', () => {
     expect(statusText(STATUS, { paint: plain, columns: undefined })).toBe(
       [
         'staging  https://api.staging.example.com/api/v1',
-        '  delivery      paused by anna\\u202e, for 1 min (until po-sync resume)',
-        "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger (ends when the API's list has been read)",
-        '                paused for 3 min 12 s (api-down): connect ECONNREFUSED (ends automatically)',
-        '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
-        '  token         valid for 41 min 7 s',
-        "  queue         1,204 orders not settled, 2 being verified with the API's list; 61 jobs waiting",
-        '  dead letters  3 need a person (each once); run po-sync dead-letters list',
+        '',
+        'What needs you',
+        '  3 orders need a person; run po-sync dead-letters list',
+        '  broken.csv (batch 3f2a91c0) cannot be read: Line 2 opens a quote that is never closed. Close the quote.',
+        '  A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel BATCH',
+        '  Delivery is paused by anna\\u202e, for 1 min (until po-sync resume).',
         '',
         'Orders that wait',
         '  orders  wait for              until   oldest',
@@ -212,19 +209,22 @@ describe('the status', () => {
         '       3  a person              –       batch 3f2a91c0, 5 min ago',
         '  For the end of the pause: paused by anna.',
         '',
+        'Batches in progress',
+        '  batch                                   file                 state                    done  accepted  open  taken',
+        '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  █░░░░░░░ 1,200/5,000     1,200     3  5 min ago',
+        '',
+        'Now',
+        '  delivery      paused by anna\\u202e, for 1 min (until po-sync resume)',
+        "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger (ends when the API's list has been read)",
+        '                paused for 3 min 12 s (api-down): connect ECONNREFUSED (ends automatically)',
+        '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
+        '  token         valid for 41 min 7 s',
+        "  queue         1,204 orders not settled, 2 being verified with the API's list; 61 jobs waiting",
+        '',
         'Sources',
         '  source  type    state                 path                 last readable file',
         '  inbox   inbox   ok                    /srv/po-sync/inbox   –',
         '  erp     export  unreachable (EACCES)  /mnt/erp/orders.csv  –',
-        '',
-        'Batches in progress',
-        '  batch                                   file                 state           done  accepted  open  taken',
-        '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  1,200/5,000     1,200     3  5 min ago',
-        '',
-        'Unreadable files',
-        '  broken.csv, taken 5 min ago: Line 2 opens a quote that is never closed.',
-        '  Close the quote.',
-        '  A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel BATCH',
         '',
       ].join('\n'),
     );
@@ -339,14 +339,10 @@ describe('the status', () => {
     };
     const shown = (batch: typeof view) =>
       statusText({ ...STATUS, batches: [batch] }, { paint: plain, columns: undefined });
-    expect(shown(view)).toMatch(/a\.csv +writing report +5,000\/5,000/);
-    expect(shown(unsettled)).toMatch(/a\.csv +no report yet +5,000\/5,000/);
+    expect(shown(view)).toMatch(/a\.csv +writing report +█{8} 5,000\/5,000/);
+    expect(shown(unsettled)).toMatch(/a\.csv +no report yet +█{8} 5,000\/5,000/);
     expect(shown(unsettled)).toContain(
-      [
-        'No report yet',
-        `  a.csv, for 1 min: ${reason}`,
-        '  All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.\n',
-      ].join('\n'),
+      `\n  a.csv (batch 3f2a91c0): ${reason}. All orders of the file have their outcome. Remove the cause: po-sync tries again every few seconds.\n`,
     );
     expect(batchText(unsettled, NOW, { paint: plain, columns: undefined })).toContain(reason);
     expect(batchJson(unsettled)).toMatchObject({

@@ -3,21 +3,21 @@ import type { Partner } from '../../api/partner.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { iso } from '../../core/format.ts';
 import { within } from '../../core/semaphore.ts';
+import { letterWait, openDeadLetters } from '../../operate/batches/open-dead-letters.ts';
 import { createCorrections } from '../../operate/corrections/corrections.ts';
 import { findListed, readInTurn } from '../../operate/delivery/api-list.ts';
 import { readStatus, type Status } from '../../operate/delivery/read-status.ts';
+import type { ListTables } from '../../operate/lists/list-tables.ts';
+import { createLists } from '../../operate/lists/lists.ts';
 import type { BulkEnd, BulkJob, OperationContext } from '../../operate/operation-context.ts';
 import type { OperatorContext } from '../../operate/operator-context.ts';
-import { createUploads } from '../../operate/uploads/uploads.ts';
 import { workOnBulk } from '../../operations/run-bulk.ts';
 import { needIntake } from '../../operations/run-correct.ts';
 import type { ClaimedFile } from '../../order/batch.ts';
 import { openPersonJobs } from '../../queue/person-jobs.ts';
 import type { Principal, Route } from '../http/route.ts';
 import type { Hours } from '../picture/hours.ts';
-import { createOpenLetterCount } from '../read-model/changes.ts';
-import type { ListTables } from '../read-model/list-tables.ts';
-import { createReadModel } from '../read-model/read-model.ts';
+import { createUploads } from './uploads.ts';
 
 /** A status, and when it was read: Redis time in milliseconds. `awaySince`: Redis does not answer since then. */
 export type Snapshot = { status: Status; asOf: number; awaySince?: number };
@@ -40,7 +40,7 @@ type Outside = {
 /** What the routes of the control API share. */
 export function createApiContext(base: Omit<OperatorContext, 'operator'>, outside: Outside) {
   const { store } = base;
-  const model = createReadModel(base);
+  const model = createLists(base);
   const away = watchAway(base);
   const { needingRedis, withRedis, withinLimit } = createRedisGate(base, away);
 
@@ -50,7 +50,11 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
     return { ...base, operator: { who, did: (what) => ({ at: store.time.now(), who, what }) } };
   }
 
-  const countLetters = createOpenLetterCount(store);
+  /** From the lists, unless they are being built. */
+  async function countLetters() {
+    const found = (await model.tables().catch(() => undefined))?.openLetters();
+    return found ? letterWait(found.orders, found.oldest) : openDeadLetters(base);
+  }
   const readSnapshot = remembered(base, async (): Promise<Snapshot> => {
     return {
       status: await readStatus(operatorOf(undefined), countLetters),
@@ -84,7 +88,7 @@ export function createApiContext(base: Omit<OperatorContext, 'operator'>, outsid
   const examined = remembered(base, outside.examine);
   const people = openPeople(base, outside);
   const jobs = openPersonJobs<BulkJob, BulkEnd>(base);
-  const shared = { status: snapshot, examine: examined.current, jobs };
+  const shared = { status: snapshot, examine: examined.current, jobs, lists: tables };
 
   /** What operations work on, for a person. */
   function operationContext(principal: Principal | undefined): OperationContext {
@@ -119,7 +123,7 @@ function openPeople(
   const readList = readInTurn(base, partner);
   const corrections = createCorrections(base, sources.take);
   const take = takesFiles ? sources.take : undefined;
-  const uploads = createUploads(base, { take: sources.take, readList });
+  const uploads = createUploads(base);
   return {
     readList,
     corrections,

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { PoSyncError } from '../../core/errors.ts';
 import { openRegularFile } from '../../core/regular-file.ts';
 import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
-import { unknownBatch, viewOf } from '../../operate/batches/list-batches.ts';
+import { unknownBatch, viewOf, viewsOf } from '../../operate/batches/list-batches.ts';
+import { type OrderInBatch, ordersIn } from '../../operate/lists/read-reports.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { type Closed, type Closings, closedBy } from '../../order/dead-letter.ts';
 import { OUTCOMES } from '../../order/outcome.ts';
 import { besideName } from '../../report/place-file.ts';
 import type { Reply, Route } from '../http/route.ts';
-import { type OrderInBatch, ordersIn } from '../read-model/read-reports.ts';
 import type { ApiContext } from './api-context.ts';
 import { PAGE, readQuery } from './query.ts';
 
@@ -48,11 +48,7 @@ const BATCH_QUERY = z.object({
 export async function readBatchPage(api: ApiContext, { searchParams }: URL) {
   const { after, ...filter } = readQuery(searchParams, BATCH_QUERY);
   const { items: names, next } = (await api.tables()).batchPage(filter, PAGE, after);
-  const found = await Promise.all(names.map(api.base.batches.find));
-  const items = await Promise.all(
-    found.filter((one) => one !== undefined).map((one) => viewOf(one, api.base)),
-  );
-  return { items, next };
+  return { items: await viewsOf(names, api.base), next };
 }
 
 /** A batch by its complete name. PoSyncError `batch-unknown`. */

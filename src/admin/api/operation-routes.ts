@@ -3,7 +3,7 @@ import { within } from '../../core/semaphore.ts';
 import { versionOf } from '../../core/version.ts';
 import type { OperationContext } from '../../operate/operation-context.ts';
 import { recorded } from '../../operate/operator-context.ts';
-import { storeUpload } from '../../operate/uploads/upload-shelf.ts';
+import { storeUpload } from '../../operate/uploads/private-file.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { openApi } from '../../operations/openapi.ts';
 import {
@@ -136,7 +136,10 @@ async function perform(
 }
 
 /** PoSyncError `confirmation-missing`. */
-function requireConfirmed({ config }: Pick<OperationContext, 'config'>, confirm: unknown): void {
+export function requireConfirmed(
+  { config }: Pick<OperationContext, 'config'>,
+  confirm: unknown,
+): void {
   const { environment, environments } = config;
   if (!environments[environment]?.protected || confirm === environment) return;
   throw new PoSyncError('confirmation-missing', `${environment} is protected.`, {

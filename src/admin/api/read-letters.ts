@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { PoSyncError } from '../../core/errors.ts';
 import type { EntryState } from '../../ledger/entry.ts';
+import type { DeadLetterRow } from '../../operate/lists/list-tables.ts';
+import { findLetter } from '../../operate/lists/read-reports.ts';
 import { withClosing } from '../../operate/orders/appearances.ts';
 import { explainOrder, type OrderHistory } from '../../operate/orders/explain-order.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
-import type { DeadLetterRow } from '../read-model/list-tables.ts';
-import { findLetter } from '../read-model/read-reports.ts';
 import type { ApiContext } from './api-context.ts';
 import { PAGE, readQuery } from './query.ts';
 

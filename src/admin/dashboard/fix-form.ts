@@ -88,21 +88,20 @@ function form(
   entered: Entered | undefined,
   confirm: string | undefined,
 ): Html {
-  const more = (entered?.corrected.length ?? 0) - known.length;
-  const rows = [...known, ...Array.from({ length: Math.max(0, more) }, () => added)];
+  const more = Math.max(0, (entered?.corrected.length ?? 0) - known.length);
+  // The last one is for a row that the order lacks.
+  const rows = [...known, ...Array.from({ length: more + 1 }, () => added)];
   const found =
     entered?.checked?.orders.flatMap(({ problems }) => problems) ??
     known.flatMap(({ problems }, row) => problems.map((one) => ({ row, ...one })));
   const canConfirm = letter.kind !== 'conflict' || found.some(({ code }) => isConfirmable(code));
-  const parts = rows.map((row, i) =>
-    rowPart(
-      row,
-      i,
-      entered?.corrected[i],
-      found.filter((one) => one.row === i),
-      { canConfirm, kind: i >= known.length ? 'added' : rows.length > 1 ? 'several' : 'only' },
-    ),
-  );
+  const canLeave = rows.length > 2;
+  const parts = rows.map((row, i) => {
+    const own = found.filter((one) => one.row === i);
+    const part = rowPart(row, i, entered?.corrected[i], own, { canConfirm, canLeave });
+    if (i < rows.length - 1) return part;
+    return html`<details><summary>Add a row</summary>${part}</details>`;
+  });
   const field =
     confirm === undefined
       ? undefined
@@ -111,8 +110,7 @@ function form(
 <input type="hidden" name="revision" value="${revision}">
 <p>Change what is wrong. Checking changes nothing. Sending uses the same checks as a file that is dropped.</p>
 ${parts}
-<input type="hidden" name="added" value="${Math.max(0, more)}">
-<div class="acts">${field}${more < MOST_ADDED ? html`<button name="do" value="add">Add a row</button>` : undefined}<button name="do" value="check">Check</button><button name="do" value="send"${letter.kind === 'conflict' ? undefined : html` class="main"`}>Send the correction</button></div>
+<div class="acts">${field}<button name="do" value="check">Check</button><button name="do" value="send"${letter.kind === 'conflict' ? undefined : html` class="main"`}>Send the correction</button></div>
 </form>`;
 }
 
@@ -122,7 +120,7 @@ function rowPart(
   index: number,
   entered: SentRow | undefined,
   found: readonly CellProblem[],
-  { canConfirm, kind }: { canConfirm: boolean; kind: 'added' | 'several' | 'only' },
+  { canConfirm, canLeave }: { canConfirm: boolean; canLeave: boolean },
 ): Html {
   const named = row.cells.map(({ name }) => plain(name));
   const own = found.filter(({ field }) => field === '' || !named.includes(plain(field)));
@@ -139,14 +137,9 @@ function rowPart(
   });
   const checked = entered?.act === 'send' ? html` checked` : undefined;
   const isOut = entered?.act === 'delete' ? html` checked` : undefined;
-  const leaving = {
-    added: html`<button name="do" value="remove.${index}">Remove this row</button>`,
-    several: html`<label class="check"><input type="checkbox" name="out.${index}" value="leave"${isOut}> ${LEAVE_OUT}</label>`,
-    only: undefined,
-  }[kind];
   return html`<fieldset><legend>${row.place}</legend>${general}
 <div class="cells">${cells}</div>
-${leaving}
+${canLeave ? html`<label class="check"><input type="checkbox" name="out.${index}" value="leave"${isOut}> ${LEAVE_OUT}</label>` : undefined}
 ${canConfirm ? html`<label class="check"><input type="checkbox" name="ok.${index}" value="confirmed"${checked}> ${CORRECT_AS_IT_IS}, even if it may mean something else or other rows of the order were removed. Enter a quantity such as 1.000 as 1000 or 1</label>` : undefined}
 </fieldset>`;
 }
@@ -178,27 +171,19 @@ function plain(name: string): string {
 /** The rows that a form brings back, in the order of the dead letter's rows, then those that were added. */
 export function readEntered(
   { rows, added }: Correctable,
-  { added: count = '', ...fields }: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
 ): SentRow[] {
-  const more = /^\d{1,2}$/.test(count) ? Math.min(Number(count), MOST_ADDED) : 0;
-  return [...rows, ...Array.from({ length: more }, () => added)].map(({ cells }, row) => ({
-    ...(row < rows.length && { row: row + 1 }),
-    cells: Object.fromEntries(
-      cells.map(({ name, value }, i) => [name, entered(value, fields[`v.${row}.${i}`])]),
-    ),
-    act:
-      fields[`out.${row}`] !== undefined
-        ? 'delete'
-        : fields[`ok.${row}`] !== undefined
-          ? 'send'
-          : '',
-  }));
-}
-
-/** What was entered, and one more row to fill in. */
-export function withAddedRow({ added }: Correctable, corrected: readonly SentRow[]): SentRow[] {
-  const cells = Object.fromEntries(added.cells.map(({ name, value }) => [name, value]));
-  return [...corrected, { act: '', cells }];
+  const isThere = (_: FixRow, i: number) => `v.${rows.length + i}.0` in fields;
+  const more = Array.from({ length: MOST_ADDED }, () => added).filter(isThere);
+  return [...rows, ...more].flatMap(({ cells }, row) => {
+    const isOwn = row < rows.length;
+    const isOut = fields[`out.${row}`] !== undefined;
+    const now = cells.map(({ name, value }, i) => [name, entered(value, fields[`v.${row}.${i}`])]);
+    const isUnchanged = cells.every(({ value }, i) => now[i]?.[1] === value);
+    if (!isOwn && (isOut || isUnchanged)) return [];
+    const act = isOut ? 'delete' : fields[`ok.${row}`] !== undefined ? 'send' : '';
+    return [{ ...(isOwn && { row: row + 1 }), cells: Object.fromEntries(now), act }];
+  });
 }
 
 /** A page shows hidden characters as escapes, and cuts long texts: what came back unchanged is the value itself. */

@@ -5,7 +5,7 @@ import { acting, leadBack } from '../api/operation-routes.ts';
 import { readLetter } from '../api/read-letters.ts';
 import { type AdminRequest, problemReply, type Reply, type Route } from '../http/route.ts';
 import { deadLetterPage } from './dead-letter-pages.ts';
-import { type Entered, readEntered, withAddedRow } from './fix-form.ts';
+import { type Entered, readEntered } from './fix-form.ts';
 import { showPage } from './page-routes.ts';
 import { letterPath } from './parts.ts';
 
@@ -38,14 +38,6 @@ async function submit(api: ApiContext, request: AdminRequest): Promise<Reply> {
       return { letter: one, found: await api.corrections.open(one) };
     });
     corrected = readEntered(found, fields);
-    if (act === 'add') return await show({ corrected: withAddedRow(found, corrected) });
-    const removed = /^remove\.(\d{1,3})$/.exec(act ?? '')?.[1];
-    if (removed !== undefined) {
-      // A row of the order is left out instead, which is checked.
-      const isKept = (_: unknown, row: number) =>
-        row !== Number(removed) || row < found.rows.length;
-      return await show({ corrected: corrected.filter(isKept) });
-    }
     if (act !== 'send')
       return await show({
         corrected,

@@ -2,17 +2,11 @@ import { startCommandOf } from '../../config/config.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import type { Status } from '../../operate/delivery/read-status.ts';
 import { type Html, html } from '../../report/page/html.ts';
-import {
-  needsYou,
-  statusFacts,
-  statusFiles,
-  statusSources,
-  statusWaits,
-} from '../../views/status.ts';
+import { statusNow, statusWork } from '../../views/status.ts';
 import type { Content, PageRequest } from './frame.ts';
-import { actForm, badge } from './parts.ts';
+import { actForm } from './parts.ts';
 import { hoursIn, picturePart } from './picture-part.ts';
-import { textPart, viewPart } from './view-part.ts';
+import { viewPart } from './view-part.ts';
 
 /** The current state: what needs a person, what waits and for what, the last day, and what is true now. */
 export async function overviewPage({
@@ -24,17 +18,15 @@ export async function overviewPage({
 }: PageRequest): Promise<Content> {
   const { status } = await api.snapshot();
   const hours = await api.hours(hoursIn(url));
-  const needs = needsYou(status);
-  const blocks = (name: string, ...shown: Parameters<typeof viewPart>[0]) => viewPart(shown, name);
+  const start = startCommandOf(api.base.config);
+  const pausing = mayOperate ? switchForm(status, back, confirm) : undefined;
+  const isPaused = status.pauses.length > 0;
   const body = html`<h1>Overview</h1>
-<section class="needs"><h2>What needs you</h2>
-${needs.length === 0 ? html`<p>${badge('good', 'nothing')}</p>` : html`<ul>${needs.map((one) => html`<li>${textPart(one)}</li>`)}</ul>`}</section>
-${mayOperate && status.pauses.length > 0 ? switchForm(status, back, confirm) : undefined}
-${blocks('Orders that wait', statusWaits(status), ...statusFiles(status))}
+${isPaused ? pausing : undefined}
+${viewPart(statusWork(status), 'Work')}
 ${picturePart(hours)}
-<h2>Now</h2>
-${blocks('Now', statusFacts(status, startCommandOf(api.base.config)), ...statusSources(status))}
-${mayOperate && status.pauses.length === 0 ? html`<section class="screen"><h2>Delivery</h2>${switchForm(status, back, confirm)}</section>` : undefined}`;
+${viewPart(statusNow(status, start), 'Now')}
+${isPaused ? undefined : html`<section class="screen"><h2>Delivery</h2>${pausing}</section>`}`;
   return { title: 'Overview', body };
 }
 

@@ -57,7 +57,7 @@ function withBreaks(lines: readonly Text[]): Html {
 }
 
 /** A text on a page, with its links. */
-export function textPart(text: Text): Html {
+function textPart(text: Text): Html {
   if (typeof text === 'string') return localTimes(text);
   return html`${text.map((part) => {
     if (typeof part === 'string') return localTimes(part);

@@ -7,7 +7,6 @@ import type { OrderQueue } from '../../queue/queue.ts';
 import type { Store } from '../../redis/store.ts';
 import type { Route } from '../http/route.ts';
 import { createHours, type Hours } from '../picture/hours.ts';
-import { createOpenLetterCount } from '../read-model/changes.ts';
 import { collectProcessMetrics, createOwnMetrics } from './own-metrics.ts';
 import { createSharedMetrics, inTime } from './shared-metrics.ts';
 
@@ -30,10 +29,9 @@ export function createMetrics({ config, log, self, admin }: DaemonInput, store: 
   const isUp = async () => redis.status === 'ready' && (await inTime(ping())) !== undefined;
   const meter = createOwnMetrics({ registry: own, version: self.version, sourceOf, isUp });
   if (admin) collectProcessMetrics(own);
-  const countLetters = createOpenLetterCount(store);
 
   function metricsRoute({ queue, book: { batches } }: Parts): Route {
-    createSharedMetrics(shared, () => ({ ...store, queue, config, batches, countLetters }));
+    createSharedMetrics(shared, () => ({ ...store, queue, config, batches }));
     return {
       method: 'GET',
       path: '/metrics',

@@ -7,7 +7,6 @@ import type { Batches } from '../../ledger/batches/batches.ts';
 import { unreadableBatches } from '../../operate/batches/list-batches.ts';
 import { newestBatches } from '../../operate/delivery/read-status.ts';
 import { filesNotTaken, livingDaemons } from '../../operate/heartbeat.ts';
-import type { WaitGroup } from '../../operate/orders/read-waits.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import type { OrderQueue } from '../../queue/queue.ts';
 import { readGuarantee } from '../../reconcile/guarantee.ts';
@@ -19,7 +18,6 @@ export type Shared = Store & {
   queue: OrderQueue;
   config: Config;
   batches: Pick<Batches, 'names' | 'find'>;
-  countLetters: () => Promise<WaitGroup>;
 };
 
 /** The value of a gauge, or one for each value of its label; without one it has no series. */
@@ -59,12 +57,6 @@ const GAUGES: readonly Row[] = [
     'Order numbers with open dead letters.',
     '',
     ({ redis, keys }) => redis.hlen(keys.waiting),
-  ],
-  [
-    'oldest_dead_letter_timestamp_seconds',
-    'Claim time of the file of the oldest dead letter.',
-    '',
-    async ({ countLetters }) => seconds((await countLetters()).oldest?.since),
   ],
   [
     'orders_created_twice',

@@ -7,7 +7,6 @@ import { type FilterInput, hasFilter } from '../../operations/dead-letter-filter
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
-import { byWeight } from '../../report/story.ts';
 import { groupTable, letterTable, letterView, listed } from '../../views/letter.ts';
 import { DOUBT_STEPS } from '../../views/next-step.ts';
 import { hanging, printable } from '../terminal/print.ts';
@@ -30,7 +29,7 @@ export const listView: View<FilterInput & { all: boolean }, Listed> = {
       blockText(letterTable(shown.map(listed)), format),
       more > 0 ? `… and ${counted(more, 'more dead letter')}; use --limit to see more.\n` : '',
       `\n${format.paint('strong', `${counted(total, 'dead letter')}, grouped by error`)}\n`,
-      blockText(groupTable(byWeight(groups)), format),
+      blockText(groupTable(groups), format),
       ...lost.map((text) => `\n${text}`),
       blockText({ kind: 'steps', lines: nextSteps(letters, context.config) }, format),
     ].join('');

@@ -2,46 +2,32 @@ import { count, counted, orders, outcomeWord, stamp } from '../../core/format.ts
 import { type Comparison, differenceCount } from '../../operate/delivery/reconcile-ledger.ts';
 import type { Done } from '../../operations/operation.ts';
 import { LEFT_STEPS, type ReconcilePlan, unprovedText } from '../../operations/run-reconcile.ts';
-import { type Format, hanging } from '../terminal/print.ts';
-import { type Column, table } from '../terminal/table.ts';
+import { type Block, type Column, section, type Text, tableOf } from '../../views/view.ts';
+import { blockText } from '../terminal/view-text.ts';
 import type { ActView } from './definitions/operation-command.ts';
 
 /** Orders of each kind that are shown without `--limit`; JSON shows all. */
 const ROWS = 50;
 
 export const reconcileView: ActView<ReconcilePlan, Done> = {
-  plan: (plan, { format }) => plan.comparison && differencesText(plan.comparison, plan, format),
+  plan: (plan, { format }) =>
+    plan.comparison &&
+    differences(plan.comparison, plan)
+      .map((block) => blockText(block, format))
+      .join(''),
 };
 
 const ORDER: Column<{ order: string }> = { title: 'order', of: ({ order }) => order, cut: 'end' };
-
-/** Builds the sections of differences, each with a title and a table. */
-function sectionsIn(limit: number | undefined, format: Format) {
-  return <Row extends { order: string }>(
-    rows: readonly Row[],
-    title: string,
-    more: Column<Row>[],
-  ): string => {
-    if (rows.length === 0) return '';
-    const most = limit ?? ROWS;
-    const rest =
-      rows.length > most
-        ? `… and ${count(rows.length - most)} more; use --limit to see more.\n`
-        : '';
-    return `\n${format.paint('bad', hanging(title, 0, format.columns))}\n${table(rows.slice(0, most), [ORDER, ...more], format)}${rest}`;
-  };
-}
 
 /** `1 order is`, `5 orders are`. */
 function areOrders(number: number, noun = 'order'): string {
   return `${counted(number, noun)} ${number === 1 ? 'is' : 'are'}`;
 }
 
-function differencesText(
+function differences(
   { found, unproved }: Comparison,
-  { limit, isRepaired, isPending }: ReconcilePlan,
-  format: Format,
-): string {
+  { limit: most = ROWS, isRepaired, isPending }: ReconcilePlan,
+): Block[] {
   const { missing, unknown, differing, twice, listed, accepted, young, inProgress } = found;
   const recent =
     young === 0 ? '' : ` (${count(young)} of them too recent to be expected in the list)`;
@@ -53,19 +39,29 @@ function differencesText(
           ' A file with one of them sends it again. Add them first: po-sync reconcile --repair.',
           ` Settle what is the same with po-sync reconcile --repair.${LEFT_STEPS}`,
         ];
-  const section = sectionsIn(limit, format);
+  const kind = <Row extends { order: string }>(
+    rows: readonly Row[],
+    title: string,
+    more: Column<Row>[] = [],
+  ): Block => {
+    const shown = tableOf<Row>(rows.slice(0, most), [ORDER, ...more]);
+    const rest = `… and ${count(rows.length - most)} more; use --limit to see more.`;
+    return section(title, shown, list(rows.length > most ? [rest] : []));
+  };
   return [
-    `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.\n`,
-    inProgress === 0
-      ? ''
-      : `${areOrders(inProgress, 'listed order')} in progress here: the daemon settles them.\n`,
-    section(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${again}`, []),
-    section(
+    list([
+      `The API lists ${orders(listed)}; the ledger has ${count(accepted)} accepted${recent}.`,
+      ...(inProgress === 0
+        ? []
+        : [`${areOrders(inProgress, 'listed order')} in progress here: the daemon settles them.`]),
+    ]),
+    kind(unknown, `${areOrders(unknown.length)} at the API but not in the ledger.${again}`),
+    kind(
       missing,
       `${areOrders(missing.length, 'accepted order')} not in the API's list. Ask the owner of the API.`,
       [{ title: 'accepted', of: ({ acceptedAt }) => stamp(acceptedAt) }],
     ),
-    section(
+    kind(
       differing,
       `${areOrders(differing.length)} different at the API, in content or state.${settle}`,
       [
@@ -73,14 +69,18 @@ function differencesText(
         { title: 'items', of: ({ sameItems }) => (sameItems ? 'the same' : 'different') },
       ],
     ),
-    section(
+    kind(
       twice,
       `${orders(twice.length)} created twice. Ask the API's owner to remove all but one of each.`,
-      [{ title: 'times', of: ({ times }) => times }],
+      [{ title: 'times', of: ({ times }) => String(times) }],
     ),
-    unproved === undefined ? '' : `${unprovedText(unproved)}\n`,
-    differenceCount(found) === 0 && unproved === undefined
-      ? 'They agree. No order is listed twice.\n'
-      : '',
-  ].join('');
+    list(unproved === undefined ? [] : [unprovedText(unproved)]),
+    list(
+      differenceCount(found) === 0 && unproved === undefined
+        ? ['They agree. No order is listed twice.']
+        : [],
+    ),
+  ];
 }
+
+const list = (texts: readonly Text[]): Block => ({ kind: 'list', texts });

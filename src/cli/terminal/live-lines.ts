@@ -6,18 +6,18 @@ import {
   duration,
   orders,
   outcomeWord,
-  textWidth,
   withoutStop,
 } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
-import { neededPerson, settledIn } from '../../operate/batches/list-batches.ts';
+import type { Batch } from '../../ledger/batches/batches.ts';
+import { neededPerson, standingOf } from '../../operate/batches/list-batches.ts';
 import type { End } from '../../operate/daemon.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
+import { batchTable } from '../../views/batch.ts';
 import { pauseEndText } from '../../views/pause.ts';
 import type { Tone } from '../../views/view.ts';
-import { fileWaitText } from '../../wording/file-wait.ts';
-import { type Paint, printable } from './print.ts';
+import { type Format, type Paint, printable } from './print.ts';
+import { blockText } from './view-text.ts';
 
 type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
 
@@ -28,75 +28,31 @@ export type LiveState = {
   batches: readonly Batch[];
 };
 
-type Format = { paint: Paint; columns: number };
-type Part = { tone: Tone; text: string };
-
 /** Further batches are only counted. */
 const MOST_SHOWN = 8;
-const MOST_NAME = 32;
 
-/** One line for a pause and one for each batch in progress, none wider than the terminal. */
-export function liveLines({ now, pause, batches }: LiveState, format: Format): string[] {
-  const shown = batches.slice(0, MOST_SHOWN);
-  const widest = Math.max(0, ...shown.map(({ name }) => textWidth(printable(name))));
-  const name = Math.min(widest, MOST_NAME, Math.floor(format.columns / 4));
+/** A line for a pause, and the batches in progress, none wider than the terminal. */
+export function liveLines(
+  { now, pause, batches }: LiveState,
+  { paint, columns: width = 80 }: Format,
+): string[] {
+  // The last column stays free: some terminals start a new line after a full one.
+  const columns = width - 1;
+  const shown = batches.slice(0, MOST_SHOWN).map((batch) => {
+    return { batch, standing: standingOf(batch), report: '' };
+  });
   const more = batches.length - shown.length;
+  const rest = more > 0 ? [`and ${count(more)} more; po-sync batches list`] : [];
   return [
-    ...(pause === undefined ? [] : [pauseParts(pause, now)]),
-    ...shown.map((batch) => lineOf(batch, name)),
-    ...(more === 0
-      ? []
-      : [[{ tone: 'quiet' as const, text: `and ${count(more)} more; po-sync batches list` }]]),
-  ].map((parts) => fitted(parts, format));
+    ...(pause === undefined ? [] : [paint('bad', cutText(pauseText(pause, now), columns, 'end'))]),
+    ...blockText(batchTable(shown, now), { paint, columns }).split('\n').slice(0, -1),
+    ...rest.map((text) => paint('quiet', cutText(text, columns, 'end'))),
+  ];
 }
 
-function pauseParts(pause: ShownPause, now: number): Part[] {
+function pauseText(pause: ShownPause, now: number): string {
   const { since, reason } = pause;
-  const text = `for ${duration(Math.max(0, now - since))} (${pauseEndText(pause, now)})`;
-  return [
-    { tone: 'bad', text: 'paused' },
-    { tone: 'plain', text: `${text}: ${printable(withoutStop(reason))}` },
-  ];
-}
-
-/** `width`: of the column of names. */
-function lineOf(batch: Batch, width: number): Part[] {
-  const title = cutText(printable(batch.name), width, 'end');
-  const needed = neededPerson(batch);
-  return [
-    { tone: 'strong', text: title + ' '.repeat(width - textWidth(title)) },
-    { tone: 'plain', text: progress(batch) },
-    ...(batch.cancelled ? [{ tone: 'doubtful' as const, text: 'cancelled' }] : []),
-    ...(batch.held
-      ? [{ tone: 'bad' as const, text: `waits: ${printable(fileWaitText(batch.held))}` }]
-      : []),
-    ...(needed === 0 ? [] : [{ tone: 'bad' as const, text: neededText(needed) }]),
-  ];
-}
-
-function progress(batch: Batch): string {
-  const settled = settledIn(batch);
-  const total = totalOrders(batch);
-  if (total === undefined) {
-    const most =
-      batch.inspection === undefined ? '' : ` of at most ${count(batch.inspection.records)}`;
-    return settled === 0 ? 'reading' : `reading, ${count(settled)}${most} done`;
-  }
-  const share = total === 0 ? 1 : Math.min(1, settled / total);
-  return `${`${Math.floor(share * 100)}%`.padStart(4)}  ${count(settled)}/${count(total)}`;
-}
-
-/** The last column stays free: some terminals start a new line after a full one. */
-function fitted(parts: readonly Part[], { paint, columns }: Format): string {
-  let left = columns - 1;
-  const texts: string[] = [];
-  for (const { tone, text } of parts) {
-    if (left < 4) break;
-    const cut = cutText(text, left, 'end');
-    texts.push(paint(tone, cut));
-    left -= textWidth(cut) + 2;
-  }
-  return texts.join('  ').trimEnd();
+  return `paused for ${duration(Math.max(0, now - since))} (${pauseEndText(pause, now)}): ${printable(withoutStop(reason))}`;
 }
 
 /** What remains for a finished batch: its outcomes and, below, its report. */

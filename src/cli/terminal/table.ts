@@ -1,21 +1,10 @@
 import { cutText, textWidth } from '../../core/format.ts';
-import type { Tone } from '../../views/view.ts';
+import type { Tone, ViewColumn } from '../../views/view.ts';
 import { type Format, printable } from './print.ts';
 
-export type Column<Row> = {
-  title: string;
-  of: (row: Row) => string | number;
-  right?: boolean;
-  /** Where text may be cut on a narrow terminal; without it the column keeps its width. */
-  cut?: 'start' | 'end';
-  /** The preferred width of a column that may be cut. */
-  wish?: number;
-  /** Columns with a number are omitted, lowest number first, when other columns do not get their preferred width. */
-  leaves?: number;
-  tone?: (row: Row) => Tone;
-};
-
-type Columns<Row> = readonly Column<Row>[];
+type Cell = { text: string; tone: Tone };
+/** A column that is shown. `at`: its place among all; `width`: its characters. */
+type Shown = ViewColumn & { at: number; width: number };
 
 /** Characters between two columns. */
 const GAP = 2;
@@ -23,121 +12,68 @@ const GAP = 2;
 const LEAST = 6;
 
 /**
- * Rows below their titles, fitted into `columns` characters: optional columns are omitted, the others cut. If
- * `columns` is undefined, nothing is cut. Hidden characters are escaped. Empty if there are no rows.
+ * Rows below their titles, fitted into `format.columns` characters: columns that may leave are omitted, others cut. If that
+ * is undefined, nothing is cut. Hidden characters are escaped. Empty if there are no rows.
  */
-export function table<Row>(
-  rows: readonly Row[],
-  all: readonly Column<Row>[],
-  format: Format,
+export function table(
+  columns: readonly ViewColumn[],
+  rows: readonly (readonly Cell[])[],
+  { paint, columns: places = Number.POSITIVE_INFINITY }: Format,
 ): string {
   if (rows.length === 0) return '';
-  const columns = chosen(rows, all, format.columns);
-  const cells = cellsOf(rows, columns);
-  const widths = fitted(columns, widthsOf(columns, cells), format.columns);
-  const titleOf = ({ title }: Column<Row>) => title;
-  const head = line(columns, widths, titleOf, () => 'quiet', format);
-  const body = rows.map((row, i) =>
-    line(
-      columns,
-      widths,
-      (_, at) => cells[i]?.[at] ?? '',
-      ({ tone }) => tone?.(row) ?? 'plain',
-      format,
-    ),
+  const head = columns.map(({ title }) => ({ text: title, tone: 'quiet' as const }));
+  const cells = [head, ...rows].map((row) =>
+    row.map(({ text, tone }) => ({ text: printable(text), tone })),
   );
-  return [head, ...body].join('');
+  const widthOf = (at: number) =>
+    cells.reduce((most, row) => Math.max(most, textWidth(row[at]?.text ?? '')), 0);
+  const all = columns.map((column, at) => ({ ...column, at, width: widthOf(at) }));
+  const shown = fitted(chosen(all, places), places);
+  return cells
+    .map((row) => {
+      let left = places;
+      const texts = shown.map(({ at, cut = 'end', right, width: wanted }) => {
+        const { text = '', tone = 'plain' } = row[at] ?? {};
+        const width = Math.max(0, Math.min(wanted, left));
+        left -= width + GAP;
+        const kept = width === 0 ? '' : cutText(text, width, cut);
+        const blank = ' '.repeat(width - textWidth(kept));
+        return right ? blank + paint(tone, kept) : paint(tone, kept) + blank;
+      });
+      return `${texts
+        .filter((text) => text !== '')
+        .join(' '.repeat(GAP))
+        .trimEnd()}\n`;
+    })
+    .join('');
 }
 
-function cellsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[][] {
-  return rows.map((row) => columns.map(({ of }) => printable(String(of(row)))));
-}
+const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + GAP + width, -GAP);
 
-/** Omits optional columns until those that may be cut get their preferred width. */
-function chosen<Row>(
-  rows: readonly Row[],
-  columns: Columns<Row>,
-  places = Number.POSITIVE_INFINITY,
-): Columns<Row> {
-  const natural = widthsOf(columns, cellsOf(rows, columns));
-  const needed = columns.reduce((sum, { cut, wish = LEAST }, at) => {
-    return (
-      sum + GAP + Math.min(natural[at] ?? 0, cut === undefined ? Number.POSITIVE_INFINITY : wish)
-    );
-  }, -GAP);
-  const [first] = columns
-    .flatMap(({ leaves }) => (leaves === undefined ? [] : [leaves]))
-    .sort((a, b) => a - b);
-  if (needed <= places || first === undefined) return columns;
+/** Omits columns, lowest `leaves` first, until those that may be cut get the width that they wish. */
+function chosen(columns: readonly Shown[], places: number): readonly Shown[] {
+  const wished = columns.map(({ cut, wish = LEAST, width }) =>
+    cut ? Math.min(width, wish) : width,
+  );
+  const first = Math.min(...columns.map(({ leaves = Number.POSITIVE_INFINITY }) => leaves));
+  if (total(wished) <= places || first === Number.POSITIVE_INFINITY) return columns;
   return chosen(
-    rows,
     columns.filter(({ leaves }) => leaves !== first),
     places,
   );
 }
 
-function widthsOf<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): number[] {
-  return columns.map(({ title }, at) =>
-    cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
-  );
-}
-
-/**
- * Narrows the widest column that may be cut until all fit or all have the smallest width. No column gets narrower than
- * its preferred width while another is still wider than its own.
- */
-function fitted<Row>(
-  columns: Columns<Row>,
-  natural: readonly number[],
-  places: number | undefined,
-): number[] {
-  const widths = [...natural];
-  if (places === undefined) return widths;
-  let excess = widths.reduce((sum, width) => sum + width, 0) + GAP * (widths.length - 1) - places;
-  while (excess > 0) {
-    const least = (column: Column<Row>) => Math.max(column.wish ?? LEAST, LEAST);
-    const above = widestToCut(columns, widths, least);
-    const at = above >= 0 ? above : widestToCut(columns, widths, () => LEAST);
-    const width = widths[at];
-    if (at < 0 || width === undefined) break;
-    widths[at] = width - 1;
-    excess -= 1;
+/** Narrows the widest column that may be cut; none below its wish while another is wider than its own. */
+function fitted(columns: readonly Shown[], places: number): readonly Shown[] {
+  const shown = columns.map((column) => ({ ...column }));
+  const widest = (least: (column: Shown) => number) =>
+    shown
+      .filter((one) => one.cut !== undefined && one.width > least(one))
+      .reduce<Shown | undefined>((a, b) => (a && a.width >= b.width ? a : b), undefined);
+  for (let excess = total(shown.map(({ width }) => width)) - places; excess > 0; excess -= 1) {
+    const one = widest(({ wish = LEAST }) => Math.max(wish, LEAST)) ?? widest(() => LEAST);
+    if (one === undefined) break;
+    one.width -= 1;
   }
-  return widths;
-}
-
-function widestToCut<Row>(
-  columns: readonly Column<Row>[],
-  widths: readonly number[],
-  least: (column: Column<Row>) => number,
-): number {
-  let widest = -1;
-  for (const [at, column] of columns.entries()) {
-    const width = widths[at] ?? 0;
-    if (column.cut !== undefined && width > least(column) && width > (widths[widest] ?? 0))
-      widest = at;
-  }
-  return widest;
-}
-
-function line<Row>(
-  columns: readonly Column<Row>[],
-  widths: readonly number[],
-  text: (column: Column<Row>, at: number) => string,
-  tone: (column: Column<Row>) => Tone,
-  { paint, columns: places }: Format,
-): string {
-  let left = places ?? Number.POSITIVE_INFINITY;
-  const cells = columns.map((column, at) => {
-    const width = Math.min(widths[at] ?? 0, left);
-    left -= width + GAP;
-    if (width <= 0) return '';
-    const cut = cutText(text(column, at), width, column.cut ?? 'end');
-    const blank = ' '.repeat(width - textWidth(cut));
-    return column.right ? blank + paint(tone(column), cut) : paint(tone(column), cut) + blank;
-  });
-  return `${cells
-    .filter((cell) => cell !== '')
-    .join(' '.repeat(GAP))
-    .trimEnd()}\n`;
+  return shown;
 }

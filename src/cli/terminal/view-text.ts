@@ -27,12 +27,10 @@ export function blockText(block: Block, format: Format): string {
     case 'list':
       return lines(block.texts, 2, format);
     case 'table': {
-      const columns = block.columns.map((column, i) => ({
-        ...column,
-        of: (row: readonly Text[]) => partsText(row[i] ?? ''),
-        tone: (row: readonly Text[]) => toneOf(row[i] ?? ''),
-      }));
-      return table(block.rows, columns, format);
+      const rows = block.rows.map((row) =>
+        row.map((text) => ({ text: partsText(text), tone: toneOf(text) })),
+      );
+      return table(block.columns, rows, format);
     }
     case 'timeline':
       return block.events.length === 0
@@ -50,9 +48,14 @@ export function blockText(block: Block, format: Format): string {
     case 'section': {
       const within = inset(format);
       const text = block.blocks
-        .map((one) => (one.kind === 'list' ? hung(one.texts, within) : blockText(one, within)))
+        .map((one) => {
+          if (one.kind === 'facts') return blockText(one, format);
+          return indented(one.kind === 'list' ? hung(one.texts, within) : blockText(one, within));
+        })
         .join('');
-      return text === '' ? '' : `\n${format.paint('strong', block.title)}\n${indented(text)}`;
+      return text === ''
+        ? ''
+        : `\n${format.paint('strong', hanging(block.title, 0, format))}\n${text}`;
     }
   }
 }
@@ -88,7 +91,18 @@ function painted(text: Text, paint: Paint): string {
 
 function partsText(text: Text): string {
   if (typeof text === 'string') return text;
-  return text.map((part) => (typeof part === 'string' ? part : part.text)).join('');
+  return text
+    .map((part) => (typeof part === 'string' ? part : `${barText(part.share)}${part.text}`))
+    .join('');
+}
+
+/** Characters of a bar. */
+const BAR = 8;
+
+function barText(share: number | undefined): string {
+  if (share === undefined) return '';
+  const full = Math.floor(Math.min(share, 1) * BAR);
+  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} `;
 }
 
 function toneOf(text: Text) {

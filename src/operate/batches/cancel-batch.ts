@@ -232,15 +232,3 @@ export async function closeUnreadable(view: BatchView, context: OperatorContext)
   const end = { cancelled: 0, accepted: 0, underWay: 0, reading: false, dismissed: true };
   return { end, text: `The unreadable file ${name} is closed.` };
 }
-
-/** Batches of which the canceled ones are searched for an order. */
-const NEWEST = 500;
-
-/** The newest canceled batches: the ledger forgets an order that was canceled, and never had one that was not read. */
-export async function cancelledBatches({
-  names,
-  find,
-}: OperatorContext['batches']): Promise<string[]> {
-  const newest = await Promise.all((await names(0, NEWEST)).map(find));
-  return newest.flatMap((batch) => (batch?.cancelled ? [batch.batch] : []));
-}

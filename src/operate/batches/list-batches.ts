@@ -91,7 +91,12 @@ type ReportContext = Pick<OperatorContext, 'batches' | 'config'>;
 export async function listBatches(
   filter: BatchFilter,
   context: ReportContext,
+  lists?: { batchPage(filter: { open?: 'true' }, limit: number): { items: string[] } },
 ): Promise<BatchView[]> {
+  if (lists) {
+    const { items } = lists.batchPage(filter.open ? { open: 'true' } : {}, filter.most);
+    return viewsOf(items, context);
+  }
   const found: BatchView[] = [];
   for await (const name of allNames(context.batches)) {
     const batch = await context.batches.find(name);
@@ -100,6 +105,15 @@ export async function listBatches(
     if (found.length >= filter.most) break;
   }
   return found;
+}
+
+/** Batches as Redis has them now; without those that it forgot. */
+export async function viewsOf(
+  names: readonly string[],
+  context: ReportContext,
+): Promise<BatchView[]> {
+  const found = await Promise.all(names.map(context.batches.find));
+  return Promise.all(found.flatMap((one) => (one ? [viewOf(one, context)] : [])));
 }
 
 /** As `unreadableBatches`, with what their reports say. */

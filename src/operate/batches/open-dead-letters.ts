@@ -83,12 +83,13 @@ export async function openDeadLetters({
     // The newest batch comes first.
     oldest = names.findLast((_, i) => (counts[i] ?? 0) > 0) ?? oldest;
     if (names.length >= PAGE) continue;
-    const since = oldest && claimTimeOf(oldest);
-    return {
-      for: 'person',
-      reason: '',
-      orders,
-      ...(oldest && since ? { oldest: { batch: oldest, since } } : {}),
-    };
+    return letterWait(orders, oldest);
   }
+}
+
+/** So many dead letters wait for a person. `oldest`: the first batch with one. */
+export function letterWait(orders: number, oldest: string | undefined): WaitGroup {
+  const since = oldest && claimTimeOf(oldest);
+  const first = oldest && since ? { oldest: { batch: oldest, since } } : {};
+  return { for: 'person', reason: '', orders, ...first };
 }

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { newerIn } from '../../ledger/dead-letters.ts';
-import { claimTimeOf } from '../../order/batch.ts';
 import { type Closings, closedBy, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -41,17 +40,14 @@ export function lineText({ result: { line }, deadLetter }: Appearance): string {
   return `, ${lines.length < 2 ? 'line' : 'lines'} ${lines.slice(0, LINES_SHOWN).join(', ')}`;
 }
 
-/** Every appearance of an order number in these reports, or in all that are kept, oldest first. Reads each results.csv once. */
+/** Every appearance of an order number in the reports that are kept, oldest first. Reads each results.csv once. */
 export async function findAppearances(
   number: string,
   context: OperatorContext,
-  only?: readonly string[],
 ): Promise<Appearance[]> {
   const reports = context.config.reports.path;
-  const names =
-    only?.filter((one) => claimTimeOf(one) !== undefined).sort() ?? (await reportNames(reports));
   const found: Appearance[] = [];
-  for (const name of names) {
+  for (const name of await reportNames(reports)) {
     found.push(...(await inReport(number, join(reports, name), context).catch(noneIfGone)));
   }
   return found;

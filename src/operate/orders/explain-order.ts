@@ -1,11 +1,9 @@
 import { iso, outcomeWord } from '../../core/format.ts';
-import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import {
   type Entry,
   type EntryState,
   numberOf,
   type OperatorAction,
-  occurrencesOf,
   type PastAttempt,
 } from '../../ledger/entry.ts';
 import { dueTime } from '../../ledger/ledger.ts';
@@ -16,7 +14,6 @@ import type { Order } from '../../order/order.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { closingWord } from '../../wording/closing.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
-import { cancelledBatches } from '../batches/cancel-batch.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
@@ -66,15 +63,8 @@ export type OpenOrder = {
   followedBy: string[];
 };
 
-/**
- * The history of an order number, from ledger and reports. `reports`: only these, and those of batches that the ledger and
- * open dead letters name, because reading all of them can take seconds. Throws PoSyncError `order-unknown`.
- */
-export async function explainOrder(
-  typed: string,
-  context: OperatorContext,
-  reports: 'all' | readonly string[] = 'all',
-): Promise<OrderHistory> {
+/** The history of an order number, from ledger and reports. Throws PoSyncError `order-unknown`. */
+export async function explainOrder(typed: string, context: OperatorContext): Promise<OrderHistory> {
   const { ledger, batches } = context;
   const { known, order } = await orderOf(typed, ledger);
   // Another spelling has its conflict under what was typed.
@@ -82,11 +72,7 @@ export async function explainOrder(
   const [[timesListed], ownActions, reported, unreported] = await Promise.all([
     ledger.listedTwice.timesOf([order]),
     ledger.operatorActions(order),
-    findAppearances(
-      order,
-      context,
-      reports === 'all' ? undefined : await batchesOf(order, context, reports),
-    ),
+    findAppearances(order, context),
     appearancesInProgress(order, context),
   ]);
   const own = known?.kind === 'open' ? known.entry.batch : undefined;
@@ -141,26 +127,6 @@ async function cancellations(
   return (await Promise.all([...new Set(names)].map(find))).flatMap((batch) =>
     batch?.cancelledBy ? [{ ...batch.cancelledBy, what: 'cancelled' as const }] : [],
   );
-}
-
-/** These batches, and those that ledger and open dead letters name for an order. */
-async function batchesOf(
-  order: string,
-  { ledger, batches, store }: OperatorContext,
-  more: readonly string[],
-): Promise<string[]> {
-  const { redis, keys } = store;
-  const [[known], waiting] = await Promise.all([
-    ledger.lookup([order]),
-    redis.hget(keys.waiting, order),
-  ]);
-  const own = known?.kind === 'accepted' ? await batches.nameOf(known.compact.batchNo) : undefined;
-  const inFiles = known?.kind === 'open' ? occurrencesOf(known.entry) : [];
-  const open = readOpenDeadLetters(waiting ?? '').map(({ batch }) => batch);
-  // An order that was accepted may have been cancelled in an earlier file.
-  const cancelled = known?.kind === 'open' ? [] : await cancelledBatches(batches);
-  const named = [...(own === undefined ? [] : [own]), ...inFiles.map(({ batch }) => batch)];
-  return [...new Set([...named, ...open, ...cancelled, ...more])].sort();
 }
 
 /** The order in files that have no report yet, where it needs a person; its line is 0 where that is not known. */

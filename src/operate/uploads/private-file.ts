@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, PoSyncError } from '../../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../../core/folder.ts';
 
 /** A file that only po-sync can read, in a separate folder. Disposing removes both. */
@@ -29,6 +29,25 @@ export async function openPrivateFile(
     name,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** Stores what was uploaded in a private place. PoSyncError `upload-empty`, `upload-not-stored`. */
+export async function storeUpload(
+  name: string,
+  content: Uint8Array,
+  config: Where,
+): Promise<PrivateFile> {
+  if (content.length === 0)
+    throw new PoSyncError('upload-empty', 'The file is empty.', {
+      remedy: 'Choose a file with orders.',
+    });
+  return openPrivateFile(cleanName(name), config, content).catch((error: unknown) => {
+    const reason = codeOf(error) ?? 'unknown';
+    throw new PoSyncError('upload-not-stored', `The file could not be stored (${reason}).`, {
+      remedy: 'Check the disk of the folder data.',
+      cause: error,
+    });
+  });
 }
 
 function uploadsOf({ data }: Where): string {

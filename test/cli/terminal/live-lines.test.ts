@@ -5,7 +5,6 @@ import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
-import { refusals } from '../../support/refusals.ts';
 
 const plain = createPaint({ isTTY: true, env: { NO_COLOR: '1' } });
 const color = createPaint({ isTTY: true, env: {} });
@@ -34,56 +33,30 @@ function linesOf(state: Partial<LiveState>, columns = 100, paint = plain): strin
 }
 
 describe('a batch in progress', () => {
-  it('shows progress and what needs a person, aligned with others', () => {
-    const waiting = batchOf({ name: 'b.csv', total: 60, counts: noOutcomes() });
+  it('shows progress as a bar and what needs a person, as status does', () => {
+    const waiting = batchOf({ name: 'b.csv', total: 60, counts: noOutcomes(), open: 0 });
     expect(linesOf({ batches: [waiting, batchOf()] }, 80)).toEqual([
-      'b.csv         0%  0/60',
-      'orders.csv   45%  2,250/5,000  3 need a person',
-    ]);
-    const full = batchOf({ counts: { ...noOutcomes(), accepted: 5000 } });
-    expect(linesOf({ batches: [full] })).toEqual(['orders.csv  100%  5,000/5,000']);
-  });
-
-  it('shows how far a file is read, and the total as soon as the first pass has counted it', () => {
-    const { total: _, ...reading } = batchOf();
-    expect(linesOf({ batches: [reading] })).toEqual([
-      'orders.csv  reading, 2,250 done  3 need a person',
-    ]);
-    const shape = { format: { type: 'csv' as const } };
-    const inspection = { sha256: '', bytes: 9, records: 6000, shape, warnings: [] };
-    expect(linesOf({ batches: [{ ...reading, inspection }] })).toEqual([
-      'orders.csv  reading, 2,250 of at most 6,000 done  3 need a person',
-    ]);
-    const counted = { ...reading, inspection: { ...inspection, orders: 5000 } };
-    expect(linesOf({ batches: [counted] })).toEqual([
-      'orders.csv   45%  2,250/5,000  3 need a person',
+      'batch                 file        state                    done  accepted  open',
+      '…box-orders-3f2a91c0  b.csv       sending         ░░░░░░░░ 0/60         0     0',
+      '…box-orders-3f2a91c0  orders.csv  sending  ███░░░░░ 2,250/5,000     2,247     3',
     ]);
   });
 
   it('is below the pause', () => {
     const pause = { code: 'http-503', reason: 'the API answers 503', since: 80_000 };
     expect(linesOf({ pause, batches: [batchOf()] })[0]).toBe(
-      'paused  for 2 min (ends automatically): the API answers 503',
-    );
-  });
-
-  it('says that it waits and why', () => {
-    const held = batchOf({
-      held: { ...refusals(), since: 0 },
-    });
-    expect(linesOf({ batches: [held] }, 140)[0]).toContain(
-      'waits: 40 of the last 40 answers are the same refusal',
+      'paused for 2 min (ends automatically): the API answers 503',
     );
   });
 
   it("shows what ends an operator's pause", () => {
     const pause = { code: 'operator', reason: 'paused by mia', since: 199_000 };
-    expect(linesOf({ pause })).toEqual(['paused  for 1 s (until po-sync resume): paused by mia']);
+    expect(linesOf({ pause })).toEqual(['paused for 1 s (until po-sync resume): paused by mia']);
   });
 
   it('is only counted if there are too many', () => {
     const batches = Array.from({ length: 12 }, (_, i) => batchOf({ batch: `b${i}` }));
-    expect(linesOf({ batches })).toHaveLength(9);
+    expect(linesOf({ batches })).toHaveLength(10);
     expect(linesOf({ batches }).at(-1)).toBe('and 4 more; po-sync batches list');
   });
 
@@ -100,17 +73,17 @@ describe('a batch in progress', () => {
   });
 
   it('shows hidden characters of a file name', () => {
-    const [line] = linesOf({
+    const [, line] = linesOf({
       batches: [batchOf({ name: '\u001B[2Jx\u202E.csv' })],
     });
-    expect(line).toContain('\\u001b[2Jx\\u202e.csv');
+    expect(line).toContain('\\u001b[2Jx\\u202e');
   });
 
   it('has the same words with color and without', () => {
     const state = { batches: [batchOf()] };
-    const [painted = ''] = linesOf(state, 100, color);
-    expect(painted).toContain('\u001B[');
-    expect([stripVTControlCharacters(painted)]).toEqual(linesOf(state));
+    const painted = linesOf(state, 100, color);
+    expect(painted[0]).toContain('\u001B[');
+    expect(painted.map(stripVTControlCharacters)).toEqual(linesOf(state));
   });
 });
 

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { Paint } from '../../../src/cli/terminal/print.ts';
-import { type Column, table } from '../../../src/cli/terminal/table.ts';
+import type { Format, Paint } from '../../../src/cli/terminal/print.ts';
+import { blockText } from '../../../src/cli/terminal/view-text.ts';
 import { textWidth } from '../../../src/core/format.ts';
+import { type Column, tableOf } from '../../../src/views/view.ts';
 
 type Row = { name: string; count: number; why: string };
 
 const plain: Paint = (_, text) => text;
+const table = (rows: readonly Row[], columns: readonly Column<Row>[], format: Format) =>
+  blockText(tableOf(rows, columns), format);
 const COLUMNS: Column<Row>[] = [
   { title: 'name', of: ({ name }) => name, cut: 'start' },
-  { title: 'count', of: ({ count }) => count, right: true },
+  { title: 'count', of: ({ count }) => String(count), right: true },
   { title: 'why', of: ({ why }) => why, cut: 'end' },
 ];
 const ROWS: Row[] = [
@@ -45,7 +48,7 @@ describe('a table', () => {
   it('leaves out dispensable columns so that the rest is readable', () => {
     const columns: Column<Row>[] = [
       { title: 'name', of: ({ name }) => name, cut: 'start', wish: 9, leaves: 2 },
-      { title: 'count', of: ({ count }) => count, right: true, leaves: 1 },
+      { title: 'count', of: ({ count }) => String(count), right: true, leaves: 1 },
       { title: 'why', of: ({ why }) => why, cut: 'end', wish: 30 },
     ];
     const headAt = (places: number) =>

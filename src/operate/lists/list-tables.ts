@@ -1,13 +1,13 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import type { BatchStanding } from '../../operate/batches/list-batches.ts';
 import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { itemsIn } from '../../order/order.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
 import { shorten } from '../../order/text.ts';
-import { isNameless } from '../../report/story.ts';
-import { itemsShown, reasonOf } from '../../views/letter.ts';
+import { isNameless, seenFrom } from '../../report/story.ts';
 import { faultText } from '../../wording/problem.ts';
+import type { BatchStanding } from '../batches/list-batches.ts';
+import { itemsShown, reasonOf } from './letter-row.ts';
 
 /** One line of a list of open dead letters. `items`: its first items, or what differs in a conflict, as text. */
 export type DeadLetterRow = Pick<
@@ -124,8 +124,17 @@ function createBatchTable(database: DatabaseSync) {
     return new Map(found.map(({ batch, letters }) => [String(batch), Number(letters)]));
   }
 
+  /** How many dead letters are open, and the oldest batch with one. */
+  function openLetters(): { orders: number; oldest: string | undefined } {
+    const sums =
+      'SELECT sum(letters) AS orders, min(batch) AS oldest FROM batches WHERE letters > 0';
+    const { orders, oldest } = database.prepare(sums).get() ?? {};
+    return { orders: Number(orders ?? 0), oldest: oldest ? String(oldest) : undefined };
+  }
+
   return {
     putBatch,
+    openLetters,
     batchPage,
     withLetters,
     removeBatch: (batch: string): void => void forget.run(batch),
@@ -152,9 +161,9 @@ function createLetterTable(database: DatabaseSync) {
   /** Adds the row of an open dead letter. */
   function add(from: From, letter: DeadLetter): void {
     const row = rowOf(letter, from);
-    const { id, batch, kind, signature, source, firstAt, lastAt, location } = row;
+    const { id, batch, kind, signature, source, lastAt, location } = row;
     const [, ordinal] = splitId(id);
-    const error = [kind, signature, source, row.purchaseOrderNumber, firstAt, lastAt];
+    const error = [kind, signature, source, row.purchaseOrderNumber, seenFrom(letter), lastAt];
     const nameless = Number(isNameless(letter));
     const place = [id, batch, ordinal, location.line];
     forgetOne.run(id);

@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toError } from '../../core/errors.ts';
 import { readModelTrouble } from '../../log/events/daemon.ts';
-import { isOpen, standingOf } from '../../operate/batches/list-batches.ts';
-import type { OperatorContext } from '../../operate/operator-context.ts';
 import { claimTimeOf } from '../../order/batch.ts';
 import { countNeedingPerson } from '../../order/outcome.ts';
 import { deadLettersInProgress } from '../../put-away/dead-letters-in-progress.ts';
 import { readFinished } from '../../report/report.ts';
+import { isOpen, standingOf } from '../batches/list-batches.ts';
+import type { OperatorContext } from '../operator-context.ts';
 import { type Change, createChangeReader } from './changes.ts';
 import { createListTables, type ListTables } from './list-tables.ts';
 import { lettersIn } from './read-reports.ts';
@@ -24,7 +24,7 @@ const GROUP = 250;
  * and reports, and brought up to date by the stream of changes with each later one. Not authoritative: actions ask the
  * ledger.
  */
-export function createReadModel(context: ModelContext) {
+export function createLists(context: ModelContext) {
   const tables = createListTables();
   const sync = createSync(context, tables);
   let isBuilt = false;
