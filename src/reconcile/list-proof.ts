@@ -322,7 +322,7 @@ function createJudge(deps: ListProofDeps) {
     const { sentAt, isDoubtful } = await sightOf(turn);
     const isOver = turn !== '' && time.now() - sentAt >= 2 * settle;
     const since = time.now();
-    const hold = { ...whyWaiting({ turn, before: before.before, seen, isDoubtful }), since, turn };
+    const hold = { ...whyWaiting(turn, before.before, seen), since, turn };
     const done = await run('looked', turn, since + wait, isOver ? JSON.stringify(hold) : '');
     if (isOver && typeof seen === 'number' && !isDoubtful) on.kind('cut');
     if (done === 1 && isOver) await on.refresh();
@@ -365,20 +365,15 @@ function createJudge(deps: ListProofDeps) {
   });
 }
 
-type Waiting = { turn: string; before: number; seen: number | Unread; isDoubtful: boolean };
-
 /** Why delivery waits, with both counts where there are two. */
-function whyWaiting({ turn, before, seen, isDoubtful }: Waiting): { code: string; reason: string } {
+function whyWaiting(turn: string, before: number, seen: number | Unread) {
   if (typeof seen !== 'number') {
     const isOffered = seen.kind !== 'unavailable';
     const reason = `order ${turn} was sent, and the API's list, which must show it, cannot be read: ${withoutStop(withStatus(seen.said))}`;
     return { code: isOffered ? LIST_UNPROVED : LIST_NOT_OFFERED, reason };
   }
-  const shown = `the API's list showed ${orders(before)}, order ${turn} was sent, and it shows ${orders(seen)}`;
-  const advice = isDoubtful
-    ? `, without that order, whose answer was lost: run po-sync dead-letters resolve ${turn}`
-    : ', without that order or without others that it showed';
-  return { code: LIST_INCOMPLETE, reason: shown + advice };
+  const reason = `the API's list showed ${orders(before)}, order ${turn} was sent, and it shows ${orders(seen)}, without that order or without others that it showed`;
+  return { code: LIST_INCOMPLETE, reason };
 }
 
 async function storedProof({ redis, keys }: Place): Promise<Stored> {

@@ -15,7 +15,7 @@ import type { Listed } from '../dead-letters/retry-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** Of a list that shows only what it shows. */
-export const UNPROVED = 'it is not proved complete, so it does not show which orders are new';
+const UNPROVED = 'it is not proved complete, so it does not show which orders are new';
 
 /** Pause between two attempts to get the lease of the list, in milliseconds. */
 const TRY_AGAIN = 200;
@@ -41,25 +41,14 @@ export async function openApiList(context: OperatorContext, env: Variables) {
  */
 export type ListTrouble = { reason: string; isOffered: boolean; unproved?: Unproved };
 
-/** Reads the list. Returns why it proves nothing; throws like `openApiList` if the credentials are missing. */
-export async function tryApiList(
-  context: OperatorContext,
-  env: Variables,
-  onOrder: (order: ListedOrder) => void,
-): Promise<ListTrouble | undefined> {
+/** Why a read of the list does not show what is absent, if so. Throws PoSyncError `interrupted`. */
+export async function troubleOf(reading: ReturnType<Look>): Promise<ListTrouble | undefined> {
   try {
-    await using list = await openApiList(context, env);
-    const end = await list.read(onOrder);
-    const { unproved } = end;
+    const { unproved, ...end } = await reading;
     if (end.kind === 'complete') return unproved && { reason: UNPROVED, isOffered: true, unproved };
     return { reason: withoutStop(end.said.message), isOffered: end.kind !== 'unavailable' };
   } catch (error) {
-    if (
-      !(error instanceof PoSyncError) ||
-      error.code === 'interrupted' ||
-      error.code.startsWith('secret-')
-    )
-      throw error;
+    if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
     return { reason: withoutStop(error.message), isOffered: true };
   }
 }
@@ -98,29 +87,28 @@ async function waitForLease({ store, owner, clock, stopping }: LeaseContext): Pr
 export type ListCheck = { listed: Listed; trouble?: string };
 
 /** Looks orders up in the API's list, if it can be read. Throws PoSyncError `interrupted`. */
-export async function checkList(
+export function checkList(
   numbers: ReadonlySet<string>,
   context: OperatorContext,
   env: Variables,
 ): Promise<ListCheck> {
-  if (numbers.size === 0) return { listed: new Map() };
-  try {
+  return findListed(numbers, async (onOrder) => {
     await using list = await openApiList(context, env);
-    return await findListed(numbers, list.read);
-  } catch (error) {
-    if (!(error instanceof PoSyncError) || error.code === 'interrupted') throw error;
-    return { listed: undefined, trouble: withoutStop(error.message) };
-  }
+    return await list.read(onOrder);
+  });
 }
 
 /** Looks orders up in the API's list. */
 export async function findListed(numbers: ReadonlySet<string>, read: Look): Promise<ListCheck> {
   const listed = new Map<string, ListedOrder>();
-  const end = await read((order) => {
-    if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
-  });
-  if (end.kind !== 'complete') return { listed: undefined, trouble: withoutStop(end.said.message) };
-  return end.unproved ? { listed, trouble: UNPROVED } : { listed };
+  if (numbers.size === 0) return { listed };
+  const trouble = await troubleOf(
+    read((order) => {
+      if (numbers.has(order.purchaseOrderNumber)) listed.set(order.purchaseOrderNumber, order);
+    }),
+  );
+  if (trouble === undefined) return { listed };
+  return { listed: trouble.unproved && listed, trouble: trouble.reason };
 }
 
 /** What a person must know of the list before deciding; empty where it shows what it must. */

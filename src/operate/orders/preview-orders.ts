@@ -11,7 +11,7 @@ import { type CheckedOrder, createPager, type Order } from '../../order/order.ts
 import type { Problem } from '../../order/problem.ts';
 import type { Store } from '../../redis/store.ts';
 import { lookForReport } from '../../report/report.ts';
-import { type ListTrouble, tryApiList } from '../delivery/api-list.ts';
+import { type ListTrouble, openApiList, troubleOf } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /**
@@ -71,9 +71,10 @@ export async function createPreviewer(
   env: Variables,
 ): Promise<Previewer> {
   const listed = new Map<string, string>();
-  const trouble = await tryApiList(context, env, (order) => {
-    listed.set(order.purchaseOrderNumber, existingOf(order).digest);
-  });
+  await using list = await openApiList(context, env);
+  const trouble = await troubleOf(
+    list.read((order) => listed.set(order.purchaseOrderNumber, existingOf(order).digest)),
+  );
   return { trouble, file: createComparison(context, listed, trouble === undefined) };
 }
 

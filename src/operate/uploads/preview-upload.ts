@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { PoSyncError } from '../../core/errors.ts';
-import { withoutStop } from '../../core/format.ts';
 import type { Inspection } from '../../correct/inspection.ts';
 import type { FileOf } from '../../correct/read-as.ts';
 import { mappingDigest } from '../../intake/export-versions.ts';
@@ -12,7 +10,7 @@ import type { Problem } from '../../order/problem.ts';
 import type { FileFormat } from '../../order/record.ts';
 import { shorten } from '../../order/text.ts';
 import type { Look } from '../../reconcile/list-proof.ts';
-import { UNPROVED } from '../delivery/api-list.ts';
+import { troubleOf } from '../delivery/api-list.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile } from '../orders/check-file.ts';
 import { createComparison, type Preview, type Verdict } from '../orders/preview-orders.ts';
@@ -185,23 +183,20 @@ async function listOf(
   const orders = new Map<string, string>();
   if (numbers.size === 0) return { orders };
   const limit = new AbortController();
-  const late = clock.sleep(LIST_TAKES, limit.signal).then(() => 'late' as const);
-  try {
-    const reading = read((order) => {
+  const late = clock
+    .sleep(LIST_TAKES, limit.signal)
+    .then(() => ({ reason: 'reading it takes longer than a minute' }));
+  const reading = troubleOf(
+    read((order) => {
       if (numbers.has(store.keys.keyOf(order.purchaseOrderNumber)))
         orders.set(order.purchaseOrderNumber, existingOf(order).digest);
-    });
-    reading.catch(() => undefined);
-    const end = await Promise.race([reading, late]);
-    if (end === 'late')
-      return { orders: new Map(orders), trouble: 'reading it takes longer than a minute' };
-    if (end.kind !== 'complete') return { orders, trouble: withoutStop(end.said.message) };
-    return end.unproved ? { orders, trouble: UNPROVED } : { orders };
-  } catch (error) {
-    if (!(error instanceof PoSyncError)) throw error;
-    return { orders, trouble: withoutStop(error.message) };
+    }),
+  );
+  try {
+    const trouble = await Promise.race([reading, late]);
+    return { orders: new Map(orders), ...(trouble && { trouble: trouble.reason }) };
   } finally {
     limit.abort();
-    late.catch(() => undefined);
+    for (const one of [reading, late]) one.catch(() => undefined);
   }
 }
