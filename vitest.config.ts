@@ -30,7 +30,7 @@ const common = {
   globalSetup: ['test/support/shared-redis.setup.ts'],
   pool: 'forks' as const,
   // Far beyond what any test needs: a slow machine must not fail a test that only takes its time.
-  testTimeout: 900_000,
+  testTimeout: 1_800_000,
   hookTimeout: 600_000,
   maxWorkers: 2,
   provide: { isThorough: true },
@@ -100,7 +100,6 @@ const SUITES = [
       name: 'faults',
       globalSetup: ['test/support/shared-redis.setup.ts', 'test/faults/failover.setup.ts'],
       include: ['test/faults/**/*.test.ts'],
-      testTimeout: 1_800_000,
       maxWorkers: 1,
       disableConsoleIntercept: true,
     },
@@ -121,7 +120,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = Object.groupBy(await super.sort(files), ({ project }) => project.name);
     const isLong = ({ moduleId }: TestSpecification) =>
-      /\/(?:end-to-end|simulation|process)\//.test(moduleId);
+      /\/(?:end-to-end|simulation|process)\/|\.slow\./.test(moduleId);
     return Object.values(sorted).flatMap((some = []) => [
       ...some.filter(isLong),
       ...some.filter((file) => !isLong(file)),

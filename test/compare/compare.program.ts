@@ -65,10 +65,10 @@ function note(name: string, [here = new Set(), other = new Set()]: Set<string>[]
   }
 }
 
-/** What the judge says of a simulated world; how it comes about depends on what each side draws. */
+/** The faults that the judge finds in a simulated world; what else happens there depends on what each side draws. */
 async function judgedIn(root: string, seed: number): Promise<Set<string>> {
   const program = path.join(root, 'test/simulation/replay.program.ts');
   const options = { cwd: root, maxBuffer: 1e9 };
   const { stdout } = await promisify(execFile)(process.execPath, [program, String(seed)], options);
-  return new Set([stdout.trimEnd().split('\n').at(-1) ?? '']);
+  return new Set([stdout.slice(stdout.lastIndexOf('faults: '))]);
 }

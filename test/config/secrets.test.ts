@@ -180,7 +180,7 @@ it('are not awaited at a pipe without a writer', async () => {
   execFileSync('mkfifo', [pipe]);
   const refusal = loadSecrets(config, { [ID]: 'c', [`${SECRET}_FILE`]: pipe });
   await expect(refusal).rejects.toThrow('it is not a file');
-}, 5_000);
+});
 
 it('leave out a file of another environment that cannot be read', async () => {
   await expect(

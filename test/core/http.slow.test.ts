@@ -129,9 +129,7 @@ describe('http', () => {
 
   it('ends a slow answer at the timeout', async () => {
     const { url } = await server(answering('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n1'));
-    const began = performance.now();
     expect(await post(url, { timeout: 1_000 })).toMatchObject({ kind: 'broken', status: 200 });
-    expect(performance.now() - began).toBeLessThan(60_000);
   });
 
   it('writes no byte when it is no longer allowed', async () => {

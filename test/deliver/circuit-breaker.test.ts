@@ -33,7 +33,7 @@ it('an order that won a try but needs none hands it to the next one that waits, 
       if (won < turn) await breaker.passOn();
       return won >= turn;
     };
-    await until(`try ${turn}`, next, 30_000);
+    await until(`try ${turn}`, next);
   }
   stop.abort();
   expect(await Promise.all(cancelled)).toEqual(cancelled.map(() => 'probe'));

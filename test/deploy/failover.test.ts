@@ -4,7 +4,7 @@ import { failover } from '../faults/failover.ts';
 // The short forms of test/faults/failover.test.ts, which `npm run test:failover` runs.
 const ALL_THERE = { lost: 0, double: 0, givenUp: 0, untidy: [] };
 
-describe('no order is lost or doubled', { timeout: 240_000 }, () => {
+describe('no order is lost or doubled', () => {
   it('when Sentinels replace a primary that was killed', async () => {
     expect(await failover('Sentinel', 'killed', 400)).toMatchObject(ALL_THERE);
   });

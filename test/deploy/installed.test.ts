@@ -115,7 +115,6 @@ test('the commands of docs/deploy.md lead from the package to a running daemon',
     await until(
       'the daemon is ready',
       () => out.includes('daemon-ready') || (child.exitCode !== null && out),
-      60_000,
     );
     expect(out).toContain('daemon-ready');
     expect(out).toMatch(/^No problems found\.|^0 failed/m);
@@ -123,7 +122,7 @@ test('the commands of docs/deploy.md lead from the package to a running daemon',
       path.join(home, 'orders/inbox/orders.csv'),
       'purchaseOrderNumber,articleCode,quantity\nPO-1,A,1\n',
     );
-    await until('the order is stored', () => place.stored().size === 1, 60_000);
+    await until('the order is stored', () => place.stored().size === 1);
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
     await closed;

@@ -87,17 +87,17 @@ export async function failover(way: Way, loss: Loss, orders: number): Promise<Fa
   await dropOrders(place, dropped, orders);
   if (loss === 'writes lost') {
     const lostWork = way.startsWith('Sentinel') ? LOST_WITH_SENTINEL : orders / 6;
-    await until('the work that is kept', () => stored() > orders / 2 - lostWork, 600_000);
+    await until('the work that is kept', () => stored() > orders / 2 - lostWork);
     await setup.prepareLoss(key);
   }
-  await until('half of the work', () => stored() > orders / 2, 600_000);
+  await until('half of the work', () => stored() > orders / 2);
   await setup.kill(key, loss);
   const killed = performance.now();
   const before = stored();
   // Calls that were in flight are stored without Redis.
-  await until('delivery continues', () => stored() > before + 20, 120_000);
+  await until('delivery continues', () => stored() > before + 20);
   const pause = Math.round((performance.now() - killed) / 100) / 10;
-  await allReported(place, dropped, 1_200_000);
+  await allReported(place, dropped);
   const noticed = noticedIn(first.out() + second.out());
   const figures = { ...(await accountOf(place, dropped)), noticed, pause };
   const { lost, double } = figures;

@@ -115,16 +115,13 @@ export async function hosts(
     const early = daemon.ended.then(({ err }) =>
       Promise.reject(new Error(`host ${nth} ended: ${err}`)),
     );
-    await Promise.race([
-      early,
-      until('ready', () => daemon.out().includes('po-sync is ready'), 60_000),
-    ]);
+    await Promise.race([early, until('ready', () => daemon.out().includes('po-sync is ready'))]);
     early.catch(() => undefined);
   }
   const stored = () => countOf(place.events, 'stored');
   const dropped: DroppedFile[] = [];
   for (let nth = 0; nth < 6; nth += 1) await dropOrders(place, dropped, orders / 6);
-  await until('a third of the work', () => stored() > orders / 3, 120_000);
+  await until('a third of the work', () => stored() > orders / 3);
   const [cut, killed, slow] = daemons;
   slow?.child.kill('SIGSTOP');
   await all[0]?.cable('down');
@@ -135,7 +132,7 @@ export async function hosts(
   const [second = 0] = await admin.redis.time();
   setTimeout(() => slow?.child.kill('SIGCONT'), 3_000);
   const before = stored();
-  await until('the work continues', () => stored() > before + 30, 60_000);
+  await until('the work continues', () => stored() > before + 30);
   const pause = Math.round((performance.now() - began) / 100) / 10;
   await allReported(place, dropped);
   await all[0]?.cable('up');

@@ -34,7 +34,7 @@ export async function kills(
     await (Math.random() < 0.5 ? first : second).restart();
   }
   await Promise.all([first.ready(), second.ready()]);
-  await allReported(place, dropped, 300_000);
+  await allReported(place, dropped);
   const peakMb = Math.max(await first.peakMb(), await second.peakMb());
   return { ...(await accountOf(place, dropped)), kills: times, files: dropped.length, peakMb };
 }

@@ -30,7 +30,7 @@ export async function listForbidden(
   await daemon.ready();
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
-  await allReported(place, dropped, 300_000);
+  await allReported(place, dropped);
   const [settled] = await settledBatches(place.reports);
   const struck = place.events.filter(
     (event) => event.type === 'fault' && event.on === 'create',

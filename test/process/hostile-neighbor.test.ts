@@ -1,20 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  chmod,
-  chown,
-  link,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -150,37 +137,7 @@ async function endsWell({ daemon }: Place): Promise<void> {
   expect(await daemon.ended).toMatchObject({ code: 0 });
 }
 
-const lines = (place: Place) => place.daemon.out().split('\n').length;
-
 describe.runIf(isRoot)('a neighbor who may write to the inbox', () => {
-  it('drops links, pipes, sockets, devices, hard links and folders: nothing private is read, and the next file is taken', async () => {
-    await using place = await openPlace();
-    const secret = path.join(place.folder, 'secret');
-    await writeFile(secret, `${HEAD}PRIVATE-1,A,1\n`, { mode: 0o600 });
-    const at = (name: string) => path.join(place.inbox, name);
-    await symlink(secret, at('link.csv'));
-    await symlink('/proc/self/environ', at('environ.csv'));
-    await symlink(at('loop.csv'), at('loop.csv'));
-    await link(secret, at('hard.csv'));
-    execFileSync('mkfifo', [at('pipe.csv')]);
-    execFileSync('mknod', [at('zero.csv'), 'c', '1', '5']);
-    await mkdir(at('folder.csv'));
-    await mkdir(at('closed.csv'), { mode: 0 });
-    const socket = createServer().listen(at('socket.csv'));
-    await writeFile(at('sparse.csv'), HEAD);
-    await truncate(at('sparse.csv'), 10 ** 11);
-    await chown(at('sparse.csv'), NEIGHBOR, NEIGHBOR);
-    await place.works('PO-1');
-    const before = lines(place);
-    for (let i = 2; i < 5; i += 1) await place.works(`PO-${i}`);
-    // Each of them is reported once, not at every check.
-    expect(lines(place) - before).toBeLessThan(30);
-    expect(place.stored.join()).not.toContain('PRIVATE');
-    expect(await readFile(secret, 'utf8')).toContain('PRIVATE-1');
-    socket.close();
-    await endsWell(place);
-  });
-
   it('takes folders away, closes them and puts others in their place while the daemon runs', async () => {
     await using place = await openPlace();
     await place.works('PO-1');

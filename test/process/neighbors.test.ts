@@ -2,38 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { memoryOf } from '../../bench/process-figures.ts';
-import { rawWorkbook, sheetXml, textCell } from '../support/raw-workbook.ts';
 import { until } from '../support/until.ts';
 import { openWebServer } from '../support/web-server.ts';
-import { openWorkplace } from '../support/workplace.ts';
 import { openTroublePlace } from '../trouble/trouble-place.ts';
-
-// Neighbors that a real daemon must outlive: files that exhaust a reader, and a partner whose list has no end.
-
-describe('a workbook that exhausts its reader', () => {
-  it('is refused, and others are read then and after a restart', async () => {
-    await using place = await openWorkplace();
-    const good = (number: string) =>
-      rawWorkbook([{ xml: sheetXml(`${textCell(number)}${textCell('A')}<c><v>1</v></c>`) }]);
-    const attributes = Array.from({ length: 80_000 }, (_, i) => `a${i}=""`).join(' ');
-    const first = place.spawn(['start']);
-    await place.drop('brackets.xlsx', rawWorkbook([{ xml: '<'.repeat(2_000_000) }]));
-    await place.drop('attributes.xlsx', rawWorkbook([{ xml: `<worksheet ${attributes}>` }]));
-    await place.drop('good.xlsx', good('PO-1'));
-    await until('the good order', () => place.stored().get('PO-1') === 1);
-    await until('the refusals', async () => {
-      const states = (await place.reportsNow()).map(({ state }) => state);
-      return states.filter((state) => state === 'unreadable').length === 2;
-    });
-    first.child.kill('SIGTERM');
-    expect(await first.ended).toMatchObject({ code: 0 });
-    const second = place.start(['start']);
-    await place.drop('later.xlsx', good('PO-2'));
-    await until('the later order', () => place.stored().get('PO-2') === 1);
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toMatchObject({ code: 0 });
-  });
-});
 
 describe('a list without an end', () => {
   const HEAD = '{"status":"success","error":null,"data":{"purchaseOrders":[';

@@ -223,18 +223,6 @@ test('a port in use and a missing inbox end it with remedies that it accepts', a
   ]);
 });
 
-test('an unusable configuration ends it with exit code 1 and a reason', async () => {
-  await writeFile(
-    path.join(root, 'config', 'sandbox.yaml'),
-    'baseUrl: http://127.0.0.1:1/api\nauthUrl: http://127.0.0.1:1\n',
-  );
-  const { setup, lines } = await start();
-  const [code] = await once(setup, 'close');
-  expect(code).toBe(1);
-  expect(lines.join('\n')).toMatch(/did not start; .* config\/sandbox\.yaml/);
-  expect(await processes()).toEqual([]);
-});
-
 test('a closed terminal ends the sandbox, too', async () => {
   const { setup, told } = await start();
   await told(/press Ctrl-C to stop/);

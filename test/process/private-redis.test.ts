@@ -90,14 +90,6 @@ describe('a first start', () => {
     await expect(stranger.get('x')).rejects.toThrow('NOAUTH');
   });
 
-  test('listens on a port where the server cannot make a socket', async () => {
-    await mkdir(path.join(data, 'redis', 'redis.sock'), { recursive: true });
-    await using redis = await open();
-    await using client = connect(redis.url);
-    expect(await client.ping()).toBe('PONG');
-    expect(redis.url).toMatch(/^redis:/);
-  });
-
   test('requires the password, which no other user can read', async () => {
     await using redis = await open();
     const [socket, password = ''] = redis.url.split('?password=');
@@ -147,16 +139,6 @@ describe('a first start', () => {
 });
 
 describe('several users', () => {
-  test('that start at once share one server', async () => {
-    const all = await Promise.all(Array.from({ length: 5 }, () => open()));
-    expect(all.filter((one) => !one.adopted)).toHaveLength(1);
-    expect(new Set(all.map((one) => one.url)).size).toBe(1);
-    expect(await servers()).toHaveLength(1);
-
-    await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
-    expect(await servers()).toHaveLength(0);
-  });
-
   test('in separate processes share one server, and the last one stops it', async () => {
     const all = await Promise.all([visit(), visit(), visit()]);
     const told = await Promise.all(all.map((one) => one.told));

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { connectRedis } from '../../src/redis/connect.ts';
 import {
@@ -7,7 +6,6 @@ import {
   startTestRedis,
   type TestRedis,
 } from '../support/test-redis.ts';
-import { until } from '../support/until.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 const { username, password } = DOCUMENTED_USER;
@@ -43,32 +41,4 @@ it('a ledger survives a restart of a Redis with the documented ACL file, in whic
   await redis.restart();
   const batches = [{ file: 'orders.csv', counts: { accepted: 2 } }];
   expect(await ledgerOf(place)).toMatchObject({ code: 0, listed: 2, accepted: 2, batches });
-});
-
-it('what Redis left out because `default` had no rights is rebuilt from the list, and the next restart keeps it', async () => {
-  const own = (await documentedUsers()).find((line) => line.startsWith('user po-sync ')) ?? '';
-  await using redis = await startTestRedis({
-    users: { only: ['user default off', own, 'user admin on >pw ~* &* +@all'] },
-  });
-  await using place = await openWorkplace({ redis: urlOf(redis) });
-  await place.drop('orders.csv', FILE);
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  await redis.restart();
-  const admin = await connectRedis(`redis://admin:pw@127.0.0.1:${redis.port}/0`);
-  const page = await readFile('docs/operations/redis.md', 'utf8');
-  for (const [line] of page.matchAll(/(?<=^ +)ACL .*$/gm)) {
-    const [command = '', ...args] = line.split(' ');
-    await admin.call(command, ...args);
-  }
-  await admin.bgrewriteaof();
-  await until('the rewritten file', async () =>
-    /aof_rewrite_in_progress:0/.test(await admin.info('persistence')),
-  );
-  admin.disconnect();
-  await place.drop('again.csv', FILE);
-  expect(await place.run(['start', '--once'])).toMatchObject({ code: 0 });
-  await redis.restart();
-  const batches = [{ file: 'again.csv', counts: { duplicate: 2 } }];
-  expect(await ledgerOf(place)).toMatchObject({ code: 0, listed: 2, accepted: 2, batches });
-  expect([...place.stored().values()]).toEqual([1, 1]);
 });

@@ -61,33 +61,6 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
   expect(countOf(place.events, 'stored')).toBe(500);
 });
 
-it('a delivery daemon reads the list for the files of an intake daemon', async () => {
-  await using place = await openWorkplace({ delivery: ', readList: 10ms' });
-  const intake = place.start(['start', '--role', 'intake'], NOBODY);
-  const delivery = place.start(['start', '--role', 'delivery']);
-  for (const one of [intake, delivery])
-    await until('a daemon', () => one.out().includes('po-sync is ready'));
-  await place.drop('first.csv', 'purchaseOrderNumber,articleCode,quantity\nPO-1,A-1,1\n');
-  await until('the first order', () => place.stored().size === 1);
-  const byHand = {
-    purchaseOrderNumber: 'PO-2',
-    orderState: 'NEW',
-    items: [{ articleCode: 'A-1', quantity: 1 }],
-  };
-  expect((await place.api.create(byHand, await place.api.token())).status).toBe(201);
-  await place.drop(
-    'second.csv',
-    'purchaseOrderNumber,articleCode,quantity\nPO-2,A-1,1\nPO-3,A-1,1\n',
-  );
-  const report = await until('the report', async () =>
-    (await place.reportsNow()).find(
-      ({ file, state }) => file === 'second.csv' && state === 'finished',
-    ),
-  );
-  expect(report.counts).toMatchObject({ accepted: 1, duplicate: 1 });
-  expect([...place.stored().values()]).toEqual([1, 1, 1]);
-});
-
 it('--once with one role is refused', async () => {
   await using place = await openWorkplace();
   const { code, err } = await place.run(['start', '--once', '--role', 'intake']);

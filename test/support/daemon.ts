@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { memoryOf } from '../../bench/process-figures.ts';
 import { until } from './until.ts';
 import type { Ended, Workplace } from './workplace.ts';
 
@@ -24,8 +24,17 @@ export function startDaemon(place: Workplace): Daemon {
   let peak = 0;
   let running = place.spawn(['start']);
 
+  /** In MB; 0 when the process is gone. */
+  function memoryNow(which: 'peak' | 'now'): number {
+    try {
+      return memoryOf(running.child.pid ?? 0, which);
+    } catch {
+      return 0;
+    }
+  }
+
   async function look(): Promise<void> {
-    peak = Math.max(peak, await memoryOf(running.child.pid, 'VmHWM'));
+    peak = Math.max(peak, memoryNow('peak'));
   }
 
   async function kill(signal: NodeJS.Signals): Promise<Ended> {
@@ -57,15 +66,9 @@ export function startDaemon(place: Workplace): Daemon {
     out: () => past + running.out(),
     async peakMb() {
       await look();
-      return Math.round(peak / 1024);
+      return Math.round(peak);
     },
-    nowMb: async () => Math.round((await memoryOf(running.child.pid, 'VmRSS')) / 1024),
+    nowMb: async () => Math.round(memoryNow('now')),
     [Symbol.asyncDispose]: async () => void (await kill('SIGKILL')),
   };
-}
-
-/** In kB; 0 when the process is gone. */
-async function memoryOf(pid: number | undefined, what: 'VmHWM' | 'VmRSS'): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
 }

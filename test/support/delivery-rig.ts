@@ -202,7 +202,7 @@ export async function openDeliveryRig(options: RigOptions = {}): Promise<Deliver
         absences: 0,
       }));
       await Promise.all(
-        entries.map((entry) => ledger.enter(entry, undefined, store.time.now() + 30_000)),
+        entries.map((entry) => ledger.enter(entry, undefined, store.time.now() + 3_600_000)),
       );
       await queue.add([{ id: job, name: `orders ${i}`, batch, numbers: group }]);
     }

@@ -49,12 +49,6 @@ export function rawWorkbook(sheets: readonly RawSheet[], formats: readonly strin
   return storeZip(new Map([...parts].map(([part, xml]) => [part, Buffer.from(xml)])));
 }
 
-/** A worksheet with the plain header and these rows, each its cells as XML. */
-export function sheetXml(...rows: readonly string[]): string {
-  const header = ['purchaseOrderNumber', 'articleCode', 'quantity'].map(textCell).join('');
-  return `<worksheet><sheetData>${row(header)}${rows.map((cells) => row(cells)).join('')}</sheetData></worksheet>`;
-}
-
 export function textCell(text: string): string {
   return `<c t="inlineStr"><is><t>${escaped(text)}</t></is></c>`;
 }

@@ -35,7 +35,6 @@ export async function wholeExport(
   const report = await until(
     'the export reported',
     async () => finished(await place.reportsNow())[0],
-    300_000,
   );
   return {
     calls: countOf(place.events, 'received') - before,
@@ -62,7 +61,7 @@ export async function slowlyFed(
   const draft = path.join(place.folder, 'dropping');
   await writeLarge(draft, kind, rows);
   await rename(draft, path.join(place.inbox, 'large.csv'));
-  await until('enough orders', () => countOf(place.events, 'stored') >= enough, 600_000);
+  await until('enough orders', () => countOf(place.events, 'stored') >= enough);
   const [, used = '0'] = /^used_memory_peak:(\d+)/m.exec(await redis.redis.info('memory')) ?? [];
   return {
     calls: countOf(place.events, 'received'),
@@ -92,9 +91,9 @@ export async function filesAtOnce(
       rename(path.join(aside, `${i}.csv`), path.join(place.inbox, `${i}.csv`)),
     ),
   );
-  await until('every order stored', () => countOf(place.events, 'stored') >= files, 600_000);
+  await until('every order stored', () => countOf(place.events, 'stored') >= files);
   const seconds = since(began);
-  const reports = await until('every report', () => allFinished(place, files), 600_000);
+  const reports = await until('every report', () => allFinished(place, files));
   const stored = [...place.stored().values()];
   return {
     calls: countOf(place.events, 'received'),

@@ -45,10 +45,6 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
           ),
         );
       await place.settled(numbers);
-      const [first = 0] = calls(api, 'create', 201).map(({ at }) => at);
-      const [valid = 0] = [...api.issued.values()].map((at) => at + skew);
-      // A busy machine makes it later, the pauses of an outage would make it minutes.
-      expect(first - valid).toBeLessThan(60_000);
       expect(calls(api, 'token')).toHaveLength(1);
       expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
     },
@@ -100,11 +96,8 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
     const [issued = 0] = api.issued.values();
     await until('an old token', () => performance.now() - issued > 31_000);
     api.revoked.add('token-1');
-    const revoked = performance.now();
     await place.drop('two.csv', csv(['TWO-1', 'TWO-2']));
     await place.settled(['ONE-1', 'TWO-1', 'TWO-2']);
-    const [, second = 0] = calls(api, 'create', 201).map(({ at }) => at);
-    expect(second - revoked).toBeLessThan(60_000);
     expect(calls(api, 'token')).toHaveLength(2);
     expect(place.daemon.out()).not.toContain('"event":"delivery-paused"');
   });

@@ -1,7 +1,6 @@
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { created, openOddApi } from '../support/odd-api.ts';
-import { until } from '../support/until.ts';
 import { csv, numbered, openTroublePlace, times } from './trouble-place.ts';
 
 const text = (number: string) => JSON.stringify(created(number));
@@ -56,55 +55,5 @@ describe.concurrent('an API behind odd servers', () => {
     await place.drop('orders.csv', csv(numbers));
     expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
     expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
-  });
-
-  it.each([407, 520])('that answer HTTP %d for a while loses and repeats none', async (status) => {
-    let calls = 0;
-    await using api = await openOddApi(({ endpoint }) => {
-      if (endpoint !== 'create') return undefined;
-      calls += 1;
-      return calls <= 8 ? { status, body: '<html>gateway</html>' } : undefined;
-    });
-    await using place = await openTroublePlace(api);
-    const numbers = numbered(6);
-    await place.drop('orders.csv', csv(numbers));
-    expect(new Set(Object.values(await place.settled(numbers)))).toEqual(new Set(['accepted']));
-    expect(numbers.filter((number) => times(api, number) !== 1)).toEqual([]);
-  });
-});
-
-describe.concurrent('an API that cannot be reached', () => {
-  it('because its name is unknown: orders wait, and status says why', async () => {
-    await using api = await openOddApi();
-    const baseUrl = 'https://no-such-host.invalid/api/v1';
-    await using place = await openTroublePlace(api, { baseUrl });
-    await place.drop('orders.csv', csv(numbered(5)));
-    await until('the reason', async () =>
-      (await place.status()).waits.some(({ reason }) =>
-        /ENOTFOUND|EAI_AGAIN|no-such-host/.test(reason),
-      ),
-    );
-  });
-
-  it('because its TLS handshake stalls: orders wait, and status says why', async () => {
-    const sockets: Socket[] = [];
-    const server = createServer((socket) => void sockets.push(socket.on('error', () => undefined)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
-    await using api = await openOddApi();
-    const baseUrl = `https://127.0.0.1:${port}/api/v1`;
-    {
-      await using place = await openTroublePlace(api, {
-        baseUrl,
-      });
-      await place.drop('orders.csv', csv(numbered(5)));
-      await until('the reason', async () =>
-        (await place.status()).waits.some(({ reason }) => /timeout/i.test(reason)),
-      );
-      expect(sockets.length).toBeLessThanOrEqual(10);
-    }
-    for (const socket of sockets) socket.destroy();
-    server.close();
   });
 });

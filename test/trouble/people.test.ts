@@ -32,7 +32,6 @@ describe.concurrent('people', () => {
   });
 
   it.each([
-    ['429', '3000'],
     ['429', new Date(Date.now() + 3_000_000).toUTCString()],
     ['503', '3000'],
   ])('%s with Retry-After: %s is a pause with a reason that resume ends', async (status, wait) => {

@@ -40,35 +40,26 @@ test('prints its addresses on the first line, serves, and exits with 0 on SIGTER
 test('reads credentials from files, and the environment from a variable', async () => {
   const secret = path.join(folder.path, 'secret');
   await writeFile(secret, 'from-a-file\n', { mode: 0o600 });
-  const stopping = new AbortController();
   const env = {
     PO_SYNC_ENVIRONMENT: 'my-own',
     PO_SYNC_MY_OWN_CLIENT_ID: 'someone',
     PO_SYNC_MY_OWN_CLIENT_SECRET_FILE: 'secret',
   };
-  const shell = fakeShell({ env, cwd: folder.path, signal: stopping.signal });
-  const running = sandboxCommand({ data: 'own' }, shell);
-  const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
-  const body = 'grant_type=client_credentials&client_id=someone&client_secret=from-a-file';
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  expect((await exchange('POST', `${authUrl}/oauth2/token`, { headers, body })).status).toBe(200);
-  stopping.abort('SIGTERM');
-  expect(await running).toBe(0);
+  await during({ data: 'own' }, { env }, async ({ authUrl }) => {
+    const body = grantFor('someone', 'from-a-file');
+    expect(
+      (await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body })).status,
+    ).toBe(200);
+  });
 });
 
 test('each call is one line on standard error, with the reason of a failure and no control characters', async () => {
-  const stopping = new AbortController();
-  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
-  const running = sandboxCommand({ environment: 'staging', memory: true }, shell);
-  const { baseUrl, authUrl } = JSON.parse(
-    await until('the sandbox', () => shell.written.out || undefined),
-  );
-  await exchange('GET', `${authUrl}/healthz`);
-  await exchange('GET', `${baseUrl}/purchase-orders`);
-  await exchange('GET', `${authUrl}/\u009b31m`);
-  stopping.abort('SIGTERM');
-  expect(await running).toBe(0);
-  const lines = shell.written.err.trimEnd().split('\n');
+  const err = await during({ memory: true }, {}, async ({ baseUrl, authUrl }) => {
+    await exchange('GET', `${authUrl}/healthz`);
+    await exchange('GET', `${baseUrl}/purchase-orders`);
+    await exchange('GET', `${authUrl}/\u009b31m`);
+  });
+  const lines = err.trimEnd().split('\n');
   expect(lines).toEqual([
     expect.stringMatching(/^\S+Z GET \/healthz 200 [\d.]+ ms$/),
     expect.stringMatching(
@@ -76,79 +67,49 @@ test('each call is one line on standard error, with the reason of a failure and 
     ),
     expect.stringMatching(/^\S+Z GET \/.* 404 [\d.]+ ms Path \/\S* not found/),
   ]);
-  expect(shell.written.err).not.toMatch(/(?!\n)\p{Cc}/u);
+  expect(err).not.toMatch(/(?!\n)\p{Cc}/u);
 });
-
-type List = { data: { purchaseOrders: unknown[] } };
-
-async function jsonOf<T>(answer: Response): Promise<T> {
-  return (await answer.json()) as T;
-}
 
 test('--memory creates no file, and --reset removes the orders and tokens of earlier runs', async () => {
   await using place = await makeTempFolder();
-  const args = { environment: 'staging', data: 'data' };
-  const run = async (
-    more: SandboxArgs,
-    use: (urls: { baseUrl: string; authUrl: string }) => Promise<void>,
-  ) => {
-    const stopping = new AbortController();
-    const shell = fakeShell({ env: CREDENTIALS, cwd: place.path, signal: stopping.signal });
-    const running = sandboxCommand({ ...args, ...more }, shell);
-    await use(JSON.parse(await until('the sandbox', () => shell.written.out || undefined)));
-    stopping.abort('SIGTERM');
-    await running;
+  const run = (more: SandboxArgs, use: (urls: Urls) => Promise<void>) =>
+    during({ data: 'data', ...more }, { cwd: place.path }, use);
+  const ordersAt = async (baseUrl: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}`, ...JSON_HEADERS };
+    return exchange('GET', `${baseUrl}/purchase-orders`, { headers });
   };
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID,
-    client_secret: CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET,
-  });
-  const tokenOf = async (authUrl: string): Promise<string> =>
-    jsonOf<{ access_token: string }>(
-      await fetch(`${authUrl}/oauth2/token`, { method: 'POST', body: form }),
-    ).then((answer) => answer.access_token);
-  const headersOf = (token: string) => ({
-    authorization: `Bearer ${token}`,
-    accept: 'application/json',
-    'content-type': 'application/json',
-  });
+  const create = async (baseUrl: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}`, ...JSON_HEADERS };
+    expect((await exchange('POST', `${baseUrl}/purchase-orders`, { headers, body })).status).toBe(
+      201,
+    );
+  };
   const body =
     '{"purchaseOrderNumber":"P-1","orderState":"NEW","items":[{"articleCode":"A","quantity":1}]}';
   let token = '';
   await run({ memory: true }, async ({ baseUrl, authUrl }) => {
-    const headers = headersOf(await tokenOf(authUrl));
-    expect(
-      (await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers, body })).status,
-    ).toBe(201);
-    const list = await jsonOf<List>(await fetch(`${baseUrl}/purchase-orders`, { headers }));
-    expect(list.data.purchaseOrders).toHaveLength(1);
+    token = await tokenAt(authUrl);
+    await create(baseUrl, token);
+    expect((await ordersAt(baseUrl, token)).json.data).toMatchObject({ purchaseOrders: [{}] });
   });
   expect(await readdir(place.path)).toEqual([]);
   await run({}, async ({ baseUrl, authUrl }) => {
-    token = await tokenOf(authUrl);
-    await fetch(`${baseUrl}/purchase-orders`, { method: 'POST', headers: headersOf(token), body });
+    token = await tokenAt(authUrl);
+    await create(baseUrl, token);
   });
   await run({ reset: true }, async ({ baseUrl, authUrl }) => {
-    expect((await fetch(`${baseUrl}/purchase-orders`, { headers: headersOf(token) })).status).toBe(
-      401,
-    );
-    const headers = headersOf(await tokenOf(authUrl));
-    const list = await jsonOf<List>(await fetch(`${baseUrl}/purchase-orders`, { headers }));
-    expect(list.data.purchaseOrders).toEqual([]);
+    expect((await ordersAt(baseUrl, token)).status).toBe(401);
+    const { json } = await ordersAt(baseUrl, await tokenAt(authUrl));
+    expect(json.data).toEqual({ purchaseOrders: [] });
   });
 });
 
 test('a call that crashes is reported on standard error', async () => {
-  const stopping = new AbortController();
   await writeFile(path.join(folder.path, 'crash.yaml'), 'faults: [{ kind: crash, on: token }]');
-  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
-  const running = sandboxCommand({ environment: 'staging', faults: 'crash.yaml' }, shell);
-  const { authUrl } = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
-  expect((await exchange('POST', `${authUrl}/oauth2/token`)).status).toBe(500);
-  expect(shell.written.err).toMatch(/^The sandbox failed to answer a call: Rehearsed crash\.\n/);
-  stopping.abort('SIGTERM');
-  await running;
+  const err = await during({ data: 'crash', faults: 'crash.yaml' }, {}, async ({ authUrl }) => {
+    expect((await exchange('POST', `${authUrl}/oauth2/token`)).status).toBe(500);
+  });
+  expect(err).toMatch(/^The sandbox failed to answer a call: Rehearsed crash\.\n/);
 });
 
 describe('an invalid value gives one clear error', () => {
@@ -246,18 +207,19 @@ describe('an invalid value gives one clear error', () => {
   });
 });
 
-/** Runs the command in this process until `use` ends. */
+/** Runs the command in this process until `use` ends; what it wrote on standard error. */
 async function during(
   args: SandboxArgs,
   more: Partial<Shell>,
   use: (urls: Urls, shell: Written) => Promise<void>,
-) {
+): Promise<string> {
   const stopping = new AbortController();
   const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal, ...more });
   const running = sandboxCommand(args, shell);
   const started = await until('the sandbox', () => shell.written.out || undefined);
   await use(JSON.parse(started), shell).finally(() => stopping.abort('SIGTERM'));
   expect(await running).toBe(0);
+  return shell.written.err;
 }
 type Urls = { environment: string; baseUrl: string; authUrl: string };
 type Written = { written: { out: string; err: string } };
@@ -265,6 +227,13 @@ type Written = { written: { out: string; err: string } };
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const grantFor = (id: string, secret: string) =>
   `grant_type=client_credentials&client_id=${encodeURIComponent(id)}&client_secret=${encodeURIComponent(secret)}`;
+
+async function tokenAt(authUrl: string): Promise<string> {
+  const { PO_SYNC_STAGING_CLIENT_ID: id, PO_SYNC_STAGING_CLIENT_SECRET: secret } = CREDENTIALS;
+  const body = grantFor(id, secret);
+  const { json } = await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body });
+  return String(json.access_token);
+}
 
 test('without variables it runs as staging, with credentials that are generated once, stored, and shown on a terminal', async () => {
   const secrets: string[] = [];
@@ -318,21 +287,17 @@ test('two sandboxes that start at once in a new folder have the same generated c
 test('--public-url is the address in the first line and in the OpenAPI document', async () => {
   const port = await freePort();
   const args = { memory: true, port: String(port), publicUrl: 'https://sandbox.example.com/po/' };
-  const stopping = new AbortController();
-  const shell = fakeShell({ env: CREDENTIALS, cwd: folder.path, signal: stopping.signal });
-  const running = sandboxCommand(args, shell);
-  const urls = JSON.parse(await until('the sandbox', () => shell.written.out || undefined));
-  const { json } = await exchange('GET', `http://127.0.0.1:${port}/openapi.json`);
-  stopping.abort('SIGTERM');
-  await running;
-  expect(json).toMatchObject({
-    servers: [{ url: 'https://sandbox.example.com/po/api/v1' }],
-    paths: { '/oauth2/token': { servers: [{ url: 'https://sandbox.example.com/po' }] } },
-  });
-  expect(urls).toEqual({
-    environment: 'staging',
-    baseUrl: 'https://sandbox.example.com/po/api/v1',
-    authUrl: 'https://sandbox.example.com/po',
+  await during(args, {}, async (urls) => {
+    const { json } = await exchange('GET', `http://127.0.0.1:${port}/openapi.json`);
+    expect(json).toMatchObject({
+      servers: [{ url: 'https://sandbox.example.com/po/api/v1' }],
+      paths: { '/oauth2/token': { servers: [{ url: 'https://sandbox.example.com/po' }] } },
+    });
+    expect(urls).toEqual({
+      environment: 'staging',
+      baseUrl: 'https://sandbox.example.com/po/api/v1',
+      authUrl: 'https://sandbox.example.com/po',
+    });
   });
 });
 
@@ -347,12 +312,7 @@ test.each([
   await writeFile(path.join(folder.path, `${data}.json`), text);
   for (let run = 0; run < 2; run += 1) {
     await during({ data, seed: `${data}.json` }, {}, async ({ baseUrl, authUrl }) => {
-      const body = grantFor(
-        CREDENTIALS.PO_SYNC_STAGING_CLIENT_ID,
-        CREDENTIALS.PO_SYNC_STAGING_CLIENT_SECRET,
-      );
-      const { json } = await exchange('POST', `${authUrl}/oauth2/token`, { headers: FORM, body });
-      const headers = { authorization: `Bearer ${String(json.access_token)}`, ...JSON_HEADERS };
+      const headers = { authorization: `Bearer ${await tokenAt(authUrl)}`, ...JSON_HEADERS };
       const list = await exchange('GET', `${baseUrl}/purchase-orders`, { headers });
       expect(list.json.data).toEqual({ purchaseOrders: seededOrders() });
     });
@@ -388,7 +348,7 @@ test('a process that cannot do its work says so in a line or two and exits with 
   await using sandbox = await startSandboxProcess(path.join(folder.path, 'first'));
   const flags = ['--environment', 'staging', '--data', path.join(folder.path, 'second')];
   const taken = await runSandbox([...flags, '--port', new URL(sandbox.baseUrl).port]);
-  expect(taken).toEqual({
+  expect(taken).toMatchObject({
     code: 1,
     out: '',
     err: expect.stringMatching(/^po-sync: Port \d+ on 127\.0\.0\.1 is in use/),

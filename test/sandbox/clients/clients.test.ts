@@ -51,9 +51,7 @@ beforeAll(async () => {
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 // After a change of the document: npx vitest run test/sandbox/clients -u
-test('api.gen.ts is what openapi-typescript generates from docs/openapi.yaml', {
-  timeout: 60_000,
-}, async () => {
+test('api.gen.ts is what openapi-typescript generates from docs/openapi.yaml', async () => {
   const hook = path.resolve(import.meta.dirname, 'typescript-5.program.ts');
   const program = 'node_modules/openapi-typescript/bin/cli.js';
   const made = await promisify(execFile)(process.execPath, [

@@ -52,12 +52,11 @@ describe('create', () => {
   });
 
   test('committed after the connection ended', async () => {
-    const api = await rehearse([{ kind: 'late', by: '2s' }]);
+    const api = await rehearse([{ kind: 'late', by: '100ms' }]);
     const token = await api.token();
     await expect(api.create(goodOrder('PO-1'), token)).rejects.toMatchObject({
       code: 'ECONNRESET',
     });
-    expect(await api.orders(token)).toEqual([]);
     await until('the late order', async () => (await api.orders(token)).length === 1);
   });
 

@@ -43,7 +43,7 @@ async function open(tls: TlsSettings, passphrase = 'pass phrase') {
   const credentials = await loadRedisSecrets(config, {
     PO_SYNC_REDIS_TLS_PASSPHRASE: passphrase,
   });
-  return connectRedis({ address: config.redis, credentials }, { within: 1_500 });
+  return connectRedis({ address: config.redis, credentials }, { within: 10_000 });
 }
 
 const files = ({ cert, key }: Certificate) => ({
