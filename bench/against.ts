@@ -88,7 +88,7 @@ async function sampleOf(
 }
 
 /** `0.97 (0.93–1.02)`: the median of ours divided by theirs, and its range. */
-export function ratioText(pairs: readonly Pair[], figure: keyof Sample): string {
+function ratioText(pairs: readonly Pair[], figure: keyof Sample): string {
   const ratios = pairs.map(({ ours, theirs }) => ours[figure] / theirs[figure]);
   const text = (value: number) => value.toFixed(2);
   if (ratios.length === 1) return text(ratios[0] ?? Number.NaN);

@@ -1,4 +1,4 @@
-import { access, readFile, rename } from 'node:fs/promises';
+import { access, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openOperator } from '../support/operator.ts';
@@ -56,45 +56,4 @@ it('folders that vanish under a daemon are not created again: everybody says so,
     duplicate: 2,
   });
   await until('readiness', async () => (await ready()) === 200);
-});
-
-it('an inbox that vanishes under a daemon needs a person: status, a metric and notices say so', async () => {
-  await using place = await openWorkplace({
-    more: "notify: [{ on: [attention], command: [sh, -c, 'cat >> notices'] }]",
-  });
-  const { port } = await openOperator(place, place.start(['start']));
-  const status = async () => {
-    const { code, out } = await place.run(['--json', 'status', '--exit-code']);
-    return { code, ...JSON.parse(out) };
-  };
-  const metric = async () =>
-    /^po_sync_source_unavailable\{.*\} (\d)$/m.exec(
-      await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
-    )?.[1];
-  const kinds = async () => {
-    const text = await readFile(path.join(place.folder, 'notices'), 'utf8').catch(() => '');
-    return text.match(/(?<="kind":")[a-z-]+/g);
-  };
-  expect([await status(), await metric()]).toMatchObject([{ code: 0 }, '0']);
-
-  await rename(place.inbox, `${place.inbox}-away`);
-  const shown = await until('a heartbeat that says so', async () => {
-    const found = await status();
-    return found.notTaken && found;
-  });
-  const reason = `The folder ${place.inbox} does not exist.`;
-  expect(shown).toMatchObject({
-    code: 2,
-    notTaken: [{ source: 'inbox', reason }],
-    sources: [{ state: 'missing' }],
-  });
-  expect((await place.run(['status'])).out).toContain(
-    `source inbox: ${reason} If it was used before, mount`,
-  );
-  await until('the metric', async () => (await metric()) === '1');
-  await until('the notice', async () => (await kinds())?.join() === 'lost');
-
-  await rename(`${place.inbox}-away`, place.inbox);
-  await until('an inbox that needs nobody', async () => (await status()).code === 0);
-  await until('the metric', async () => (await metric()) === '0');
 });

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { removeRehearsal, removeRehearsalFolder } from '../support/remove-rehearsal.ts';
+import { removeRehearsalFolder } from '../support/remove-rehearsal.ts';
 import { csvOf, openWorkplace } from '../support/workplace.ts';
 
 /** A Redis address that counts its connections and answers none. */
@@ -75,19 +75,4 @@ it('rehearse reads with the mapping of a source, and keeps the report', async ()
   expect(code).toBe(2);
   expect(out).toMatch(/1 {2}accepted/);
   expect(out).toContain('erp.csv: 3 orders, sent to a temporary sandbox only');
-});
-
-it('rehearse of an unreadable file ends with 2, and of a missing one with 1', async () => {
-  await using place = await openWorkplace();
-  await writeFile(
-    path.join(place.folder, 'broken.csv'),
-    'purchaseOrderNumber,articleCode,quantity\nPO-1,"A,1\n',
-  );
-  const { code, out } = await place.run(['rehearse', 'broken.csv']);
-  await removeRehearsal(out);
-  expect({ code, out }).toEqual({ code: 2, out: expect.stringContaining('unreadable: ') });
-  expect(await place.run(['rehearse', 'absent.csv'])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('absent'),
-  });
 });

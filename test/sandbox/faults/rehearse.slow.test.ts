@@ -113,15 +113,6 @@ describe('create', () => {
     });
   });
 
-  test('answered with an empty body', async () => {
-    expect(
-      await createOnce([{ kind: 'answer', status: 201, body: 'empty', when: 'after' }]),
-    ).toMatchObject({
-      answer: { status: 201, text: '' },
-      stored: 1,
-    });
-  });
-
   test('refused by an envelope with HTTP status 200', async () => {
     const fault = {
       kind: 'answer',
@@ -141,27 +132,6 @@ describe('create', () => {
   test('answer cut off in the middle', async () => {
     expect(await createOnce([{ kind: 'cut' }])).toEqual({ answer: 'ECONNRESET', stored: 1 });
   });
-
-  test('slow before or after storage', async () => {
-    const api = await rehearse([
-      { kind: 'delay', by: '80ms', orders: ['PO-1'] },
-      { kind: 'delay', by: '80ms..90ms', when: 'after' },
-    ]);
-    const token = await api.token();
-    for (const [number, least] of [
-      ['PO-1', 155],
-      ['PO-2', 75],
-    ] as const) {
-      const begun = performance.now();
-      expect((await api.create(goodOrder(number), token)).status).toBe(201);
-      expect(performance.now() - begun).toBeGreaterThan(least);
-    }
-  });
-
-  test('faults also affect invalid orders', async () => {
-    const api = await rehearse([{ kind: 'answer', status: 503 }]);
-    expect((await api.create('{}', await api.token())).status).toBe(503);
-  });
 });
 
 test('a revoked token is refused, and a new token works', async () => {
@@ -175,26 +145,6 @@ test('a revoked token is refused, and a new token works', async () => {
   });
   expect((await api.list(token)).status).toBe(401);
   expect(await api.orders(other)).toHaveLength(1);
-});
-
-describe('list', () => {
-  const filled = async (faults: FaultFileInput['faults']) => {
-    const api = await rehearse(faults);
-    const token = await api.token();
-    for (const number of ['PO-1', 'PO-2', 'PO-3']) await api.create(goodOrder(number), token);
-    return { api, token };
-  };
-
-  test('forbidden while creations succeed', async () => {
-    const { api, token } = await filled([{ kind: 'answer', on: 'list', status: 403 }]);
-    expect((await api.list(token)).status).toBe(403);
-    expect((await api.create(goodOrder('PO-4'), token)).status).toBe(201);
-  });
-
-  test('cut off in the middle', async () => {
-    const { api, token } = await filled([{ kind: 'cut', on: 'list' }]);
-    await expect(api.list(token)).rejects.toMatchObject({ code: 'ECONNRESET' });
-  });
 });
 
 describe('token endpoint', () => {
