@@ -412,20 +412,27 @@ export function lookingList(
 ): Look {
   return async (onOrder) => {
     if (mode === 'none') return NO_LIST;
-    const { hasPages } = await storedProof(store);
+    const { hasPages, expected } = await storedProof(store);
+    // A person's word counts, also where the pages cannot be read.
+    const isWhole = !hasPages || (await hasAsMany(list, expected));
     const from = now();
     const { take, compare } = compareLedger(store);
     const see = (order: ListedOrder) => {
       take(order);
       onOrder(order);
     };
-    const end = await (hasPages ? readPages(list, see) : list(see));
+    const end = await (isWhole ? list(see) : readPages(list, see));
     if (end.kind !== 'complete' || mode !== 'prove') return end;
     // What an archive lacks is not known, either.
     const { lacked: order } = await compare({ from, settle, reach: Number.NEGATIVE_INFINITY });
     if (order === undefined) return { ...end, unproved: await unprovedBy(store, mode) };
     return { ...end, unproved: { code: LIST_INCOMPLETE, facts: { order } } };
   };
+}
+
+async function hasAsMany(list: ReadList, expected: number | undefined): Promise<boolean> {
+  const end = expected ? await list(() => undefined) : undefined;
+  return end?.kind === 'complete' && end.orders >= (expected ?? 0);
 }
 
 /**

@@ -92,6 +92,21 @@ describe('comparing the ledger with the list', () => {
     await store.redis.hdel(store.keys.settled('mine'), store.keys.keyOf('mine'));
   });
 
+  it('who says how many orders there are reads a list whose pages cannot be read', async () => {
+    const rules = { mode: 'prove' as const, settle: SETTLE };
+    const list = async (onOrder: (order: ListedOrder) => void, { limit = 2 } = {}) => {
+      for (const purchaseOrderNumber of ['a', 'b'].slice(0, limit))
+        onOrder({ purchaseOrderNumber });
+      return { kind: 'complete' as const, orders: Math.min(2, limit) };
+    };
+    const read = () => lookingList(store, rules, list, () => LATER)(() => undefined);
+    await store.redis.hset(store.keys.listProof, { paging: 'yes', expect: 3 });
+    expect(await read()).toMatchObject({ kind: 'failed', said: { code: 'list-unstable' } });
+    await store.redis.hset(store.keys.listProof, { expect: 2 });
+    expect(await read()).toMatchObject({ kind: 'complete', orders: 2 });
+    await store.redis.del(store.keys.listProof);
+  });
+
   it('finds listed orders that are unknown or have other items', async () => {
     const all = [
       listed('old', 7),
