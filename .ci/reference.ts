@@ -7,6 +7,7 @@ import { createSharedMetrics } from '../src/admin/metrics/shared-metrics.ts';
 import { COMMANDS } from '../src/cli/program.ts';
 import { configJsonSchema } from '../src/config/schema.ts';
 import { OPERATIONS, routeOf } from '../src/operations/all.ts';
+import { pauseRemedy } from '../src/wording/pause.ts';
 
 // `npm run docs` writes the pages of docs/reference/ that are made from the code.
 
@@ -235,12 +236,27 @@ function codesPage(): string {
   );
   const unreadable = ['wording/layout-fault.ts', 'parse/unreadable.ts'];
   const head = ['code', 'message', 'remedy'];
+  const pauses = read('wording/pause.ts');
   return page(
     'Codes',
     '`…` stands for a value. The texts can change, the codes do not.',
     '## Why an order is held',
     'Where nothing else is said, correct the row, or discard the order.',
     table(head, read('wording/problem.ts').problems()),
+    '## Why a file waits',
+    'A person releases or cancels it.',
+    table(['code', 'message'], read('wording/file-wait.ts').texts('SENTENCES')),
+    '## What an order waits for',
+    table(['code', 'message'], read('wording/wait.ts').texts('SENTENCES')),
+    '## Why delivery is paused',
+    'Any other code is what the API, the network or the token endpoint answered: the pause ends automatically when the API accepts an order.',
+    table(
+      head,
+      [
+        ...pauses.texts('SENTENCES'),
+        ...pauses.texts('REMEDIES').map(([name = '']) => [name, '…']),
+      ].map(([name = '', text = '']) => [name, text, pauseRemedy(name.replaceAll('`', ''))]),
+    ),
     '## Why a file is unreadable',
     table(head, sorted(unreadable.flatMap((name) => read(name).faults()))),
     '## Errors',
@@ -269,7 +285,9 @@ function parsed(source: string) {
   const ofType = (type: string, within: unknown = parseSync('x.ts', source).program) =>
     [...nodesIn(within)].filter((node) => node['type'] === type);
   const constants = new Map(
-    ofType('VariableDeclarator').map(({ id, init }) => [isSchema(id) && id['name'], init]),
+    [...ofType('VariableDeclarator'), ...ofType('FunctionDeclaration')].map(
+      ({ id, init, body }) => [isSchema(id) && id['name'], init ?? body],
+    ),
   );
 
   /** A text, with `…` for each value in it; undefined for what is no text. */
@@ -279,6 +297,10 @@ function parsed(source: string) {
     if (node['type'] === 'ParenthesizedExpression') return textOf(node['expression']);
     if (node['type'] === 'ConditionalExpression') return textOf(node['consequent']);
     if (node['type'] === 'Identifier') return textOf(constants.get(node['name'] as string));
+    if (node['type'] === 'ArrowFunctionExpression') return textOf(node['body']);
+    if (node['type'] === 'ArrayExpression') return textOf(schemas(node['elements'])[0]);
+    if (node['type'] === 'BlockStatement')
+      return textOf(ofType('ReturnStatement', node).at(-1)?.['argument']);
     if (node['type'] !== 'TemplateLiteral') return undefined;
     const values = schemas(node['expressions']).map((one) => textOf(one) ?? '…');
     return schemas(node['quasis'])
@@ -300,6 +322,15 @@ function parsed(source: string) {
     return found.reverse();
   }
 
+  /** The texts of a table, with their codes. */
+  function texts(name: string): string[][] {
+    const object = constants.get(name);
+    return schemas(isSchema(object) && object['properties']).map(({ key, value }) => {
+      const of = isSchema(key) ? (key['name'] ?? key['value']) : '';
+      return [code(String(of)), textOf(value) ?? '…'];
+    });
+  }
+
   return {
     errors: () =>
       ofType('NewExpression').flatMap(({ callee, arguments: given }) => {
@@ -317,16 +348,14 @@ function parsed(source: string) {
         const remedy = textOf(member(value, 'remedy')) ?? '';
         return message === undefined ? [] : [[code(full), message, remedy]];
       }),
+    texts,
     problems: () => {
-      const rows = (table: string) => {
-        const object = constants.get(table);
-        return schemas(isSchema(object) && object['properties']).map(({ key, value }) => {
-          const name = isSchema(key) ? (key['name'] ?? key['value']) : '';
-          return [String(name), textOf(isSchema(value) && value['body']) ?? '…'] as const;
-        });
-      };
-      const remedies = new Map(rows('REMEDIES'));
-      return rows('SENTENCES').map(([name, text]) => [code(name), text, remedies.get(name) ?? '']);
+      const remedies = new Map(texts('REMEDIES').map(([name, text]) => [name, text]));
+      return texts('SENTENCES').map(([name = '', text = '']) => [
+        name,
+        text,
+        remedies.get(name) ?? '',
+      ]);
     },
   };
 }

@@ -250,6 +250,18 @@ describe('code', () => {
   });
 });
 
+test('sentences are made in wording/, and read by what shows them', () => {
+  const shows =
+    /^(?:wording|views|report|notify|operat(?:e|ions)|cli|admin)\/|^order\/sentence|^correct\/(?:fix-workbook|inspection)|^intake\/waiting/;
+  expect(
+    placesOf(/\basText\b/g, ({ path }) => !shows.test(path)),
+    'decide by code and facts',
+  ).toEqual([]);
+  // What a file of ours has, and a part of one or several others.
+  const makes = /^(?:wording|report|order|sandbox)\/|^put-away\/|^operate\/lists\//;
+  expect(placesOf(/\bsentence\(/g, ({ path }) => !makes.test(path))).toEqual([]);
+});
+
 test('what reads files knows no word of a language: no list of words, and no letter that is not English', () => {
   // Kinds of files by their first bytes, and encodings by their names and characters.
   const isOfFormats = /^parse\/(?:foreign|decoder)\.ts$/;

@@ -2,6 +2,7 @@ import { type Config, mappingsFor, type NamedMapping } from '../config/config.ts
 import { toError } from '../core/errors.ts';
 import { hashFile, isRenamed, openRegularFile, stampOf } from '../core/regular-file.ts';
 import { type Inspection, inspectOptionsFor, inspectOrders } from '../correct/inspection.ts';
+import type { Sentence } from '../order/sentence.ts';
 import { lackOf } from '../wording/lack.ts';
 
 /** Results that are kept until their files are claimed. */
@@ -18,7 +19,7 @@ export function createFirstPasses(
 
   return {
     /** What a file of a source lacks to be complete; undefined for nothing. */
-    async lacks(path: string, source: string): Promise<string | undefined> {
+    async lacks(path: string, source: string): Promise<Sentence | undefined> {
       const options = { signal: stopping, ...inspectOptionsFor(config, source) };
       try {
         const found = await inspectOrders(path, mappingsFor(config, source), options);

@@ -18,13 +18,14 @@ import { keyOf } from '../order/number-key.ts';
 import type { CheckedOrder, InvalidOrder, ValidOrder } from '../order/order.ts';
 import { KNOWN_INVALID, KNOWN_SETTLED } from '../order/outcome.ts';
 import { type Origin, type Problem, UNEXPLAINED } from '../order/problem.ts';
+import type { Sentence } from '../order/sentence.ts';
 import { problemText } from '../wording/problem.ts';
 
 /** How a page of a file is admitted: its size decides about jobs, and a fix file is sent deliberately. `mapping`: its digest. */
 export type FileFacts = { records: number; isFixFile: boolean; mapping?: string };
 
 /** An order that ends at admission. `reason`: what a person has to know. */
-export type Ended = Counted & { line: number; reason: string };
+export type Ended = Counted & { line: number; reason: Sentence | undefined };
 
 /** The plan for one order. */
 export type Plan = { order: ValidOrder; digest: string; admission: Appearance };
@@ -144,10 +145,7 @@ export function endedInvalid(
   result: StoredResult,
   { isFixFile, mapping }: FileFacts,
 ): Ended {
-  const reason = problems
-    .slice(0, 1)
-    .map((one) => problemText(one))
-    .join('');
+  const reason = problems[0] && problemText(problems[0]);
   const content = {
     digest: fingerprintOf(records),
     ...(!isFixFile && mapping !== undefined && { mapping }),

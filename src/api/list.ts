@@ -89,7 +89,7 @@ function judge(
 }
 
 /** What to do about a list that is `unavailable`. */
-export function listRemedy({ httpStatus }: Said): string {
+export function listRemedy({ httpStatus }: Pick<Said, 'httpStatus'>): string {
   const first =
     httpStatus === 403
       ? 'Check that the credentials have the scope read, then baseUrl.'

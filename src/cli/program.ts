@@ -186,23 +186,17 @@ function refuseRepeated(command: Command): void {
   for (const child of command.commands) refuseRepeated(child);
 }
 
-/** `error: unknown option '--lmit'` and `(Did you mean --limit?)` become two sentences. */
+/** The message is the one of commander. */
 function usageError({ code, message }: CommanderError, path: string): PoSyncError {
   const facts = { command: path };
   const remedy = `Try \`${path} --help\`.`;
-  if (code === 'commander.help') {
+  if (code === 'commander.help')
     return new PoSyncError('usage-missing-command', `${path} needs a subcommand.`, {
       remedy,
       facts,
     });
-  }
   const kind = code
     .replace(/^commander\./, '')
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const [, problem = message, near] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
-  const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1).replace(/\.?$/, '.')}`;
-  return new PoSyncError(`usage-${kind}`, near === undefined ? sentence : `${sentence} ${near}`, {
-    remedy,
-    facts,
-  });
+  return new PoSyncError(`usage-${kind}`, message, { remedy, facts });
 }

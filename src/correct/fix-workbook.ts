@@ -3,7 +3,8 @@ import { ZipFile } from 'yazl';
 import type { DeadLetter, LetterRow } from '../order/dead-letter.ts';
 import { LIMITS } from '../order/limits.ts';
 import type { FileShape } from '../order/record.ts';
-import { problemText } from '../wording/problem.ts';
+import { asText } from '../order/sentence.ts';
+import { problemsText } from '../wording/problem.ts';
 import { columnNames, problemsOf, type RowProblems } from './letter-rows.ts';
 
 /** The workbook in the folder of a report with the rows of its open dead letters. */
@@ -110,10 +111,10 @@ function sentenceOf(
   { of, whole }: RowProblems,
   columns: readonly string[],
 ): string {
-  const own = [...new Set([...columns.flatMap(of), ...whole])].map((one) => problemText(one));
-  if (own.length > 0) return own.join(' | ').slice(0, LONGEST_CELL);
+  const own = [...columns.flatMap(of), ...whole];
+  if (own.length > 0) return asText(problemsText(own)).slice(0, LONGEST_CELL);
   if (row === 1 && (kind !== 'invalid' || problems.length === 0))
-    return message.slice(0, LONGEST_CELL);
+    return asText(message).slice(0, LONGEST_CELL);
   return `part of order ${number}`.trim();
 }
 

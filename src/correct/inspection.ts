@@ -5,6 +5,7 @@ import type { Inspection as Read } from '../mapping/read-records.ts';
 import type { ContentWait } from '../order/file-wait.ts';
 import type { Numbers } from '../order/number-key.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
+import { asText } from '../order/sentence.ts';
 import { fileWarnings } from '../wording/file-warnings.ts';
 import { layoutFault } from '../wording/layout-fault.ts';
 
@@ -69,7 +70,7 @@ export async function inspectOrders(
     records: counts.records,
     ...((state !== 'ready' || reading?.survey.isExact !== false) && { orders: counts.orders }),
     skipped: counts.skipped,
-    warnings: fileWarnings(read),
+    warnings: fileWarnings(read).map(asText),
     ...(state !== 'ready' && { waits: state.waits }),
     mappings,
     read,

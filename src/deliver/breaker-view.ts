@@ -1,13 +1,12 @@
 import type { Clock } from '../core/clock.ts';
+import type { PauseCause } from '../ledger/pause-cause.ts';
 import type { Store } from '../redis/store.ts';
 
 /**
  * Why delivery of an environment is paused. `code` is stable; only a person or a task ends a pause
  * that is `held`; any other ends automatically: one order is tried at `nextTryAt`. Times are ledger time in milliseconds.
  */
-export type Pause = {
-  code: string;
-  reason: string;
+export type Pause = PauseCause & {
   since: number;
   held: boolean;
   nextTryAt?: number;
@@ -16,7 +15,7 @@ export type Pause = {
 };
 
 /** What the field of a hold keeps. */
-export type Hold = { code: string; reason: string; since: number; turn?: string };
+export type Hold = PauseCause & { since: number; turn?: string };
 
 /** The breaker's fields in Redis, as they were read. */
 export type BreakerFields = Readonly<Record<string, string>>;
@@ -118,8 +117,9 @@ function pauseIn(fields: BreakerFields): Pause | undefined {
 /** Every reason why delivery is paused; holds first. */
 export function allPauses(fields: BreakerFields): Pause[] {
   const holds = Object.entries(fields).filter(([name]) => name.startsWith(HOLD));
-  const { code, reason = '', since = '0', probeAt = '0' } = fields;
+  const { code, facts = '{}', since = '0', probeAt = '0' } = fields;
   const times = { since: Number(since), nextTryAt: Number(probeAt) };
-  const tripped: Pause[] = code === undefined ? [] : [{ code, reason, held: false, ...times }];
+  const cause = { code, facts: JSON.parse(facts) } as PauseCause;
+  const tripped: Pause[] = code === undefined ? [] : [{ ...cause, held: false, ...times }];
   return [...holds.map(([, text]) => ({ ...(JSON.parse(text) as Hold), held: true })), ...tripped];
 }

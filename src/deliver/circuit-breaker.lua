@@ -3,7 +3,7 @@
 --   until          slow: when orders may be sent again
 --   initial, max   lift, unused, probe: the wait to the first try, and the longest
 --   wait           trip: to the next try
---   code, reason   trip: why
+--   code, facts    trip: why; facts as text
 -- `trialAt`: after a slow-down or a hold one order at a time tries, the next one then, until one is answered.
 local breaker, pauses = KEYS[1], KEYS[2]
 local asked = cjson.decode(ARGV[1])
@@ -12,11 +12,11 @@ local verb, now = asked.verb, asked.now
 local LEAST = 250
 if verb == 'reset' then
   redis.call('HDEL', breaker, 'slowUntil', 'trialAt', 'beganAt')
-  local code, reason, since = unpack(redis.call('HMGET', breaker, 'code', 'reason', 'since'))
+  local code, facts, since = unpack(redis.call('HMGET', breaker, 'code', 'facts', 'since'))
   if not since then return 0 end
-  redis.call('LPUSH', pauses, cjson.encode({ code = code, reason = reason, from = tonumber(since), to = now }))
+  redis.call('LPUSH', pauses, cjson.encode({ code = code, facts = cjson.decode(facts), from = tonumber(since), to = now }))
   redis.call('LTRIM', pauses, 0, 199)
-  redis.call('HDEL', breaker, 'code', 'reason', 'since', 'probeAt', 'wait')
+  redis.call('HDEL', breaker, 'code', 'facts', 'since', 'probeAt', 'wait')
   return 1
 end
 if verb == 'slow' then
@@ -58,7 +58,7 @@ if verb == 'trip' then
   elseif now + wait > tonumber(redis.call('HGET', breaker, 'probeAt') or '0') then
     redis.call('HSET', breaker, 'probeAt', now + wait)
   end
-  redis.call('HSET', breaker, 'code', asked.code, 'reason', asked.reason)
+  redis.call('HSET', breaker, 'code', asked.code, 'facts', asked.facts)
   return 1
 end
 -- probe: one caller wins. While the breaker is tripped, the next chance comes twice as late. The curve of core/backoff, computed here because all daemons

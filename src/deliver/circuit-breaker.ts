@@ -1,7 +1,9 @@
 import type { Clock } from '../core/clock.ts';
+import type { PauseCause } from '../ledger/pause-cause.ts';
 import { deliveryPaused, deliveryResumed, pauseChanged } from '../log/events/delivery.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Context, Store } from '../redis/store.ts';
+import { pauseText } from '../wording/pause.ts';
 import {
   allPauses,
   type BreakerView,
@@ -31,9 +33,6 @@ type CircuitBreakerDeps = {
 /** Milliseconds since the last accepted order in which a daemon that starts finds delivery at work. */
 const JUST_NOW = 2_000;
 
-/** The hold of an operator who paused delivery. */
-export const OPERATOR = 'operator';
-
 /**
  * The circuit breaker of one environment, shared by all daemons. Failures that say nothing about an order trip it. Then one
  * order at a time is tried, with growing waits, and the first success resets it. A hold stops every order until it is released.
@@ -58,8 +57,8 @@ export function createCircuitBreaker(deps: CircuitBreakerDeps) {
     stillPasses,
     sawNoHold: view.sawNoHold,
     /** Pauses delivery; the first order tries after `wait` milliseconds. While it is paused only the reason and a longer wait count. */
-    trip: (code: string, reason: string, wait = deps.probe.initial) =>
-      change('trip', { wait, code, reason }),
+    trip: ({ code, facts }: PauseCause, wait = deps.probe.initial) =>
+      change('trip', { wait, code, facts: JSON.stringify(facts) }),
     /** An order got through: delivery resumes for every daemon. */
     reset: async () =>
       void (
@@ -193,7 +192,7 @@ function createAcceptances(
 
 /** What happens to the breaker, and what its script has to know of that. */
 type Verb = 'reset' | 'slow' | 'try' | 'begin' | 'unused' | 'lift' | 'trip' | 'probe';
-type Asked = { until?: number; wait?: number; code?: string; reason?: string };
+type Asked = { until?: number; wait?: number; code?: string; facts?: string };
 
 function createBreakerScript({ store: { redis, keys, time }, probe }: CircuitBreakerDeps) {
   const script = readScript(new URL('./circuit-breaker.lua', import.meta.url));
@@ -210,27 +209,21 @@ export function createEnvironmentBreaker({ config, store, clock, log }: Context)
     store,
     clock,
     probe: delivery.probe,
-    onPaused: ({ code, reason }, before) => {
-      if (before === undefined) return deliveryPaused(log, { environment, code, reason });
-      pauseChanged(log, {
-        environment,
-        code,
-        reason,
-        formerCode: before.code,
-      });
+    onPaused: (pause, before) => {
+      const facts = { environment, code: pause.code, reason: pauseText(pause) };
+      if (before === undefined) deliveryPaused(log, facts);
+      else pauseChanged(log, { ...facts, formerCode: before.code });
     },
-    onResumed: ({ code, reason, since }, until) =>
-      deliveryResumed(log, { environment, code, reason, durationMs: until - since }),
+    onResumed: (pause, until) => {
+      const { code, since } = pause;
+      const durationMs = until - since;
+      deliveryResumed(log, { environment, code, reason: pauseText(pause), durationMs });
+    },
   });
 }
 
 /** A pause with its end; without `to` it continues. */
-type PastPause = {
-  code: string;
-  reason: string;
-  from: number;
-  to: number | undefined;
-};
+type PastPause = PauseCause & { from: number; to: number | undefined };
 
 /** Pauses that a person or a task begins and ends, and the record of all pauses. */
 function createHolds(
@@ -241,14 +234,11 @@ function createHolds(
   const { redis, keys, time } = store;
 
   /** Pauses delivery until `release` with the same code; when it resolves, no daemon writes the first byte of an order. */
-  async function hold(code: string, reason: string): Promise<void> {
-    const before = (await redis.hget(keys.breaker, holdField(code))) ?? undefined;
+  async function hold(cause: PauseCause): Promise<void> {
+    const field = holdField(cause.code);
+    const before = (await redis.hget(keys.breaker, field)) ?? undefined;
     const since = before === undefined ? time.now() : (JSON.parse(before) as Hold).since;
-    await redis.hset(
-      keys.breaker,
-      holdField(code),
-      JSON.stringify({ code, reason, since } satisfies Hold),
-    );
+    await redis.hset(keys.breaker, field, JSON.stringify({ ...cause, since } satisfies Hold));
     await clock.sleep(HOLD_KNOWN);
     await view.refresh(true);
   }
@@ -259,11 +249,9 @@ function createHolds(
     if (before === null) return false;
     await startTrial();
     if ((await redis.hdel(keys.breaker, holdField(code))) === 0) return false;
-    const { reason, since } = JSON.parse(before) as Hold;
-    await redis.lpush(
-      keys.pauses,
-      JSON.stringify({ code, reason, from: since, to: time.now() } satisfies PastPause),
-    );
+    const { since, ...cause } = JSON.parse(before) as Hold;
+    const past: PastPause = { ...cause, from: since, to: time.now() };
+    await redis.lpush(keys.pauses, JSON.stringify(past));
     await view.refresh(true);
     return true;
   }
@@ -282,8 +270,7 @@ function createHolds(
       .filter((one) => one.from <= to && (one.to ?? to) >= from);
     const pause = view.current();
     if (pause === undefined || pause.since > to) return past;
-    const { code, reason, since } = pause;
-    return [{ code, reason, from: since, to: undefined }, ...past];
+    return [{ ...pause, from: pause.since, to: undefined }, ...past];
   }
 
   return { hold, release, reasons, during };

@@ -1,9 +1,10 @@
-import { type Busy, type Seen, withStatus, withWait } from '../api/classify.ts';
+import type { Busy, Seen } from '../api/classify.ts';
 import type { Partner } from '../api/partner.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Hold } from '../ledger/batches/batch-control.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
+import { answerOf } from '../ledger/pause-cause.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
 import { alike } from '../order/text.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -54,9 +55,9 @@ function createSlowDown({ breaker, time, policy }: SlowDownDeps) {
     const isSame = began < slowedAt;
     const passes = wait <= LONG_WAIT && (isSame || (await breaker.acceptedSince(slowedAt)));
     if (!isSame) slowedAt = time.now();
-    const reason = withWait(withStatus(said), retryAfter);
-    if (passes) await breaker.slowDown(wait);
-    else await breaker.trip(`http-${said.httpStatus ?? 0}`, reason, wait);
+    if (passes) return breaker.slowDown(wait).then(() => undefined);
+    const facts = { ...answerOf(said), ...(retryAfter && { askedMs: retryAfter }) };
+    await breaker.trip({ code: `http-${said.httpStatus ?? 0}`, facts }, wait);
   };
 }
 

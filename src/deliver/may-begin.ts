@@ -166,7 +166,8 @@ export async function takeToken({
     const error = toError(thrown);
     const code = error instanceof PoSyncError ? error.code : 'token-unavailable';
     const { initial } = context.config.delivery.probe;
-    await breaker.trip(code, reasonOf(error), Math.max(initial, askedWait(error)));
+    const facts = { says: reasonOf(error), answer: code };
+    await breaker.trip({ code, facts }, Math.max(initial, askedWait(error)));
     return undefined;
   }
 }

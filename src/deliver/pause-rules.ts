@@ -1,13 +1,18 @@
-import { type Busy, isEmptySuccess, type Seen, withStatus, withWait } from '../api/classify.ts';
+import { type Busy, isEmptySuccess, type Seen } from '../api/classify.ts';
 import type { BearerToken, TokenSource } from '../api/token.ts';
-import { NOT_YET } from '../api/token-use.ts';
-import { clauses } from '../core/format.ts';
 import { isNetworkCode } from '../core/network-error.ts';
-import { listPauseEnd, waitsForList } from '../ledger/list-pauses.ts';
+import {
+  type Answer,
+  answerOf,
+  OPERATOR,
+  type PauseCause,
+  waitsForList,
+} from '../ledger/pause-cause.ts';
 import type { Policy } from '../ledger/state-machine/step.ts';
 import type { RedisTime } from '../redis/time.ts';
+import { pauseAdvice } from '../wording/pause.ts';
 import { LONG_WAIT, type Pause } from './breaker-view.ts';
-import { type CircuitBreaker, OPERATOR, type Pass } from './circuit-breaker.ts';
+import type { CircuitBreaker, Pass } from './circuit-breaker.ts';
 
 /** Failures in a row, of any orders, that trip the breaker; at most as many as leave every order one attempt. */
 const DOWN_AFTER = 5;
@@ -54,7 +59,7 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
       case 'refused':
         return succeeded(pass);
       case 'unauthorized':
-        return unauthorized(token.fingerprint, withStatus(seen.said), began);
+        return unauthorized(token.fingerprint, answerOf(seen.said), began);
       case 'closed':
         return failures.add(seen, pass, await acceptedRecently());
       case 'busy':
@@ -76,18 +81,21 @@ export function createPauseRules({ tokens, slowDown, ...deps }: PauseRulesDeps) 
   }
 
   /** A token that worked before is worth one renewal; a fresh one is tried again, one order at a time, before it is a pause. */
-  async function unauthorized(fingerprint: string, reason: string, began: number): Promise<void> {
+  async function unauthorized(fingerprint: string, facts: Answer, began: number): Promise<void> {
     const refusal = await tokens.refused(fingerprint, began);
     switch (refusal.kind) {
       case 'other':
         return;
       case 'replaced':
-        if (!refusal.wasAccepted) await breaker.trip('token-not-accepted', reason);
+        if (!refusal.wasAccepted) await breaker.trip({ code: 'token-not-accepted', facts });
         return;
       case 'fresh': {
         const { wait, age } = refusal;
         if (age + wait > LONG_WAIT)
-          await breaker.trip('token-not-accepted', clauses(NOT_YET, reason), wait);
+          await breaker.trip(
+            { code: 'token-not-accepted', facts: { ...facts, isYoung: true } },
+            wait,
+          );
         else await breaker.slowDown(wait);
       }
     }
@@ -127,9 +135,8 @@ function countFailures({
       if (pass === 'probe') askedUntil = now;
       if (seen.kind === 'busy') askedUntil = Math.max(askedUntil, now + (seen.retryAfter ?? 0));
       if (othersPass && failures < downAfter) return;
-      const { code, reason } = causeOf(seen);
       const asked = Math.max(0, askedUntil - now);
-      await breaker.trip(code, withWait(reason, asked), Math.max(firstTry, asked));
+      await breaker.trip(causeOf(seen, asked), Math.max(firstTry, asked));
     },
     clear(): void {
       failures = 0;
@@ -139,18 +146,14 @@ function countFailures({
 }
 
 /** Why delivery is paused after so many failures, by the last of them. */
-function causeOf(seen: Failure): { code: string; reason: string } {
-  const { httpStatus = 0 } = seen.said;
-  const message = withStatus(seen.said);
+function causeOf(seen: Failure, askedMs: number): PauseCause {
+  const facts = { ...answerOf(seen.said), ...(askedMs > 0 && { askedMs }) };
   if (seen.kind === 'closed' || seen.kind === 'busy')
-    return { code: `http-${httpStatus}`, reason: message };
+    return { code: `http-${seen.said.httpStatus ?? 0}`, facts };
   if (seen.kind === 'unsent' && isNetworkCode(seen.said.code))
-    return { code: seen.said.code, reason: message };
-  if (seen.kind === 'unsent' || !isEmptySuccess(seen)) return { code: 'api-down', reason: message };
-  return {
-    code: 'answers-unclear',
-    reason: clauses(message, 'the list will show whether the orders were created'),
-  };
+    return { code: seen.said.code, facts };
+  const isUnclear = seen.kind === 'unknown' && isEmptySuccess(seen);
+  return { code: isUnclear ? 'answers-unclear' : 'api-down', facts };
 }
 
 /**
@@ -164,37 +167,6 @@ export function endOf({ code }: Pick<Pause, 'code'>): PauseEnd {
   return waitsForList(code) ? 'list' : 'automatic';
 }
 
-/** What a pause was for. */
-type Cause = Pick<Pause, 'code'>;
-
-/** What a person must do about a pause that every trial would otherwise only repeat; undefined where nothing is to do. */
-export function pauseAdvice({ code }: Cause): string | undefined {
-  if (code === 'token-refused')
-    return 'check the credentials, scope, audience and clientAuth (po-sync doctor says which), and restart the daemon after a change of them';
-  if (code === 'token-not-accepted')
-    return 'check that authUrl and baseUrl belong to the same environment, and that their clocks agree';
-  if (code === 'answers-unclear') return 'check that baseUrl leads to the API';
-  if (code === 'http-403') return 'check what this client may do at the API';
-  if (/^http-3..$/.test(code)) return 'set baseUrl to the address of the API: this one redirects';
-  return /^http-(404|405)$/.test(code) ? 'check baseUrl' : undefined;
-}
-
 /** Whether it does not end before a person acts. */
-export const needsPerson = (pause: Cause): boolean =>
-  endOf(pause) !== 'automatic' || pauseAdvice(pause) !== undefined;
-
-/** What ends a pause and what a person does about it, in a sentence. */
-export function pauseRemedy(pause: Cause): string {
-  const { code } = pause;
-  const end = endOf(pause);
-  if (end === 'operator') return 'Run po-sync resume when delivery may continue.';
-  if (end === 'list') return `It ${listPauseEnd(code)}.`;
-  const advice = pauseAdvice(pause);
-  const begin =
-    advice === undefined ? 'If it lasts, run po-sync doctor; it' : `${upperFirst(advice)}; then it`;
-  return `${begin} ends automatically when the API accepts an order.`;
-}
-
-function upperFirst(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
+export const needsPerson = (pause: Pick<Pause, 'code'>): boolean =>
+  endOf(pause) !== 'automatic' || pauseAdvice(pause.code) !== undefined;

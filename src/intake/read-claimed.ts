@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { codeOf, toError } from '../core/errors.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Batches } from '../ledger/batches/batches.ts';
-import { ROLLED_BACK } from '../ledger/identity.ts';
+import { ROLLED_BACK } from '../ledger/pause-cause.ts';
 import { batchTakenUp, batchTrouble } from '../log/events/batch.ts';
 import { fileClaimed } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';

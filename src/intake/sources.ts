@@ -17,6 +17,7 @@ import {
   createClaimedFileReader,
   type ReadingDeps,
 } from './read-claimed.ts';
+import type { WhatLacks } from './stability.ts';
 import type { Watch } from './watch.ts';
 import { openWebExport, storedValidators } from './web-export.ts';
 
@@ -28,7 +29,7 @@ export type SourcesDeps = ReadingDeps & {
     /** Why a file cannot be read as orders of a source; undefined if it can. */
     faultOf(file: string, source: string): Promise<PoSyncError | undefined>;
     /** What a file of a source lacks to be complete; undefined for nothing. */
-    lacks(file: string, source: string): Promise<string | undefined>;
+    lacks(file: string, source: string): ReturnType<WhatLacks>;
   };
   /** The Authorization header of web sources, by source name, and the connections to them. */
   input: {

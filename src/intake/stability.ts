@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { codeOf, toError } from '../core/errors.ts';
+import type { Sentence } from '../order/sentence.ts';
 
 /** A file that did not change for long enough. `version` changes whenever the content may have changed. */
 export type ReadyFile = { file: string; version: string; mtimeNs: bigint };
@@ -22,7 +23,7 @@ export type Stability = {
 };
 
 /** What a file lacks by a first pass over it; undefined for one that is complete. */
-export type WhatLacks = (file: string) => Promise<string | undefined>;
+export type WhatLacks = (file: string) => Promise<Sentence | undefined>;
 
 /** The patience with an incomplete file, as a multiple of `stable`. */
 const PATIENCE = 10;

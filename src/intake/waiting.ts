@@ -4,23 +4,14 @@ import type { ExportSource, InboxSource } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { duration } from '../core/format.ts';
 import { isGone } from '../core/regular-file.ts';
+import { asText } from '../order/sentence.ts';
 import { newestToClaim } from './export-versions.ts';
 import { mayRead } from './folders.ts';
 import { doneFileOf, takenNames } from './names.ts';
 import { patience, type WhatLacks } from './stability.ts';
 
-/**
- * Why a file is not taken yet. `not-permitted`: for the user who looks; `obstacle`:
- * nothing of its inbox is; `ready`: it will be.
- */
-export type WaitCode =
-  | 'unknown'
-  | 'not-permitted'
-  | 'no-done-file'
-  | 'changing'
-  | 'incomplete'
-  | 'obstacle'
-  | 'ready';
+/** Why a file is not taken yet. `not-permitted`: for the user who looks. */
+export type WaitCode = 'unknown' | 'not-permitted' | 'no-done-file' | 'changing' | 'incomplete';
 
 type Why = { code: WaitCode; reason: string };
 
@@ -120,5 +111,7 @@ async function whyOf(
   if (lacks === undefined || unchanged >= patience(stable)) return undefined;
   const lacking = await lacks(file);
   const then = `without a change for ${duration(patience(stable))} it is taken as it is`;
-  return lacking === undefined ? undefined : { code: 'incomplete', reason: `${lacking}; ${then}` };
+  return lacking === undefined
+    ? undefined
+    : { code: 'incomplete', reason: `${asText(lacking)}; ${then}` };
 }

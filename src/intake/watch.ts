@@ -12,6 +12,7 @@ import {
   watcherFailed,
 } from '../log/events/intake.ts';
 import type { Log } from '../log/log.ts';
+import type { Sentence } from '../order/sentence.ts';
 import { createOffers, type NotTaken, notTaken } from './offers.ts';
 import { createStability, type ReadyFile, type WhatLacks } from './stability.ts';
 
@@ -128,9 +129,9 @@ const LOST_AFTER = 3_000;
 
 /** Looks once at each version of a file. */
 function createCompleteness(lacks: WhatLacks = async () => undefined) {
-  const found = new Map<string, { version: string; lacking: string | undefined }>();
+  const found = new Map<string, { version: string; lacking: Sentence | undefined }>();
   return {
-    async lacks({ file, version }: ReadyFile): Promise<string | undefined> {
+    async lacks({ file, version }: ReadyFile): Promise<Sentence | undefined> {
       const known = found.get(file);
       if (known?.version === version) return known.lacking;
       const lacking = await lacks(file);
@@ -153,7 +154,7 @@ function createReports({ name: source }: Source, log: Log) {
       left.add(file);
       fileLeft(log, { source, file: path.basename(file), kind });
     },
-    incomplete({ file, version }: ReadyFile, reason: string): void {
+    incomplete({ file, version }: ReadyFile, reason: Sentence): void {
       if (incomplete.get(file) === version) return;
       incomplete.set(file, version);
       fileIncomplete(log, { source, file: path.basename(file), reason });

@@ -80,15 +80,16 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
       ],
       [
         keys.prefix,
-        number,
-        key,
-        batch,
-        entry?.version ?? '',
-        entry && step?.keeps !== undefined ? compactOf(entry, step.keeps, by.at, key) : '',
-        JSON.stringify(closing),
-        'what' in by ? JSON.stringify(by) : '',
-        seen ?? '',
-        ordinal,
+        JSON.stringify({
+          batch,
+          ordinal: String(ordinal),
+          closing: JSON.stringify(closing),
+          ...(number === '' ? {} : { number, key }),
+          seen,
+          version: entry?.version,
+          compact: step?.keeps && entry && compactOf(entry, step.keeps, by.at, key),
+          operatorAction: 'what' in by ? JSON.stringify(by) : undefined,
+        }),
       ],
     );
     return closed === -1 ? 'late' : { closed: Number(closed) };

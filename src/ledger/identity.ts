@@ -7,23 +7,12 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { RedisTime } from '../redis/time.ts';
+import { type Loss, type OwnCause, ROLLED_BACK } from './pause-cause.ts';
 
-/**
- * How the ledger in Redis compares with what the daemon remembers.
- * `rolled-back`: it lost changes: flushed, restored from an old file, failed over, or a different Redis.
- * `emptied`: it has no ledger at all, so it may also be another Redis that is meant.
- * `copied`: it was copied together with the checkpoint, so what was sent after the copy was made is in neither.
- * `returned`: another ledger was used in its place meanwhile, and has sent what this one does not know.
- */
-export type Standing = 'same' | 'new' | 'rolled-back' | 'emptied' | 'copied' | 'returned';
+/** How the ledger in Redis compares with what the daemon remembers. */
+export type Standing = 'same' | 'new' | Loss;
 
 export type Identity = ReturnType<typeof createIdentity>;
-
-/** The code of the pause of delivery after a rollback. */
-export const ROLLED_BACK = 'ledger-rolled-back';
-
-/** The code of the pause of delivery while a new ledger reads the API's list. */
-export const NEW_LEDGER = 'ledger-new';
 
 type IdentityDeps = {
   redis: Redis;
@@ -163,8 +152,9 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
   return async (remembered: Checkpoint, daemon: string, made: number) => {
     const { epoch: before, sequence: reached } = remembered;
     const holdWhere = (isEmpty: boolean) => {
-      const reason = `${LOSSES[lossOf(remembered, isEmpty)]}; the API's list is read first`;
-      return JSON.stringify({ code: ROLLED_BACK, reason, since: time.now() });
+      const facts = { loss: lossOf(remembered, isEmpty) };
+      const cause: OwnCause = { code: ROLLED_BACK, facts };
+      return JSON.stringify({ ...cause, since: time.now() });
     };
     const used = [keys.identity, keys.rebuild, keys.breaker, keys.own(daemon)];
     const asked = {
@@ -189,17 +179,6 @@ function createComparison({ redis, keys, time, wait }: IdentityDeps) {
     };
   };
 }
-
-type Loss = Exclude<Standing, 'same' | 'new'>;
-
-/** Why the ledger does not know everything that was sent. */
-export const LOSSES: Readonly<Record<Loss, string>> = {
-  'rolled-back': 'Redis lost part of the ledger',
-  emptied:
-    'this Redis has no ledger, but the folder `data` knows one: it is another Redis, or it lost its data',
-  copied: 'the folder `data` was copied or restored',
-  returned: 'another ledger was used with this folder `data` meanwhile',
-};
 
 function lossOf({ isCopy, wasReplaced }: Checkpoint, isEmpty: boolean): Loss {
   if (wasReplaced) return 'returned';

@@ -42,7 +42,7 @@ type Reported = {
   attempts: number;
   lastAt: string;
   code: string;
-  message: string;
+  facts?: object;
   httpStatus?: number;
 };
 
@@ -60,12 +60,12 @@ export function attemptsOf({ open, operatorActions, appearances }: Told): PastAt
   return [...new Map([...past, ...(open?.history ?? [])].map((one) => [one.at, one])).values()];
 }
 
-function asAttempt({ attempts, lastAt, code, message, httpStatus }: Reported): PastAttempt {
+function asAttempt({ attempts, lastAt, code, facts = {}, httpStatus }: Reported): PastAttempt {
   return {
     attempt: attempts,
     at: Date.parse(lastAt),
     code,
-    message,
+    message: 'says' in facts ? String(facts.says) : code,
     ...(httpStatus !== undefined && { httpStatus }),
   };
 }

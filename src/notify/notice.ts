@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { iso, withoutStop } from '../core/format.ts';
-import { OPERATOR } from '../deliver/circuit-breaker.ts';
-import { pauseRemedy } from '../deliver/pause-rules.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
+import { OPERATOR, type PauseCause } from '../ledger/pause-cause.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
+import { asText } from '../order/sentence.ts';
 import { onOneLine } from '../order/text.ts';
 import { type Guarantee, guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
+import { pauseRemedy, pauseText } from '../wording/pause.ts';
 
 /** A message to a person or another program. It never contains order content or secrets. */
 export type Notice = {
@@ -162,17 +163,16 @@ export function assumptionFails(one: Guarantee, facts: CommonFacts): Notice {
 
 /** Delivery of the environment is paused. */
 export function deliveryPaused(
-  facts: CommonFacts & { code: string; reason: string; since: number },
+  { at, environment }: CommonFacts,
+  pause: PauseCause & { since: number },
 ): Notice {
-  const { environment, code, reason } = facts;
-  const remedy = pauseRemedy({ code });
+  const { code, since } = pause;
+  const [reason, remedy] = [asText(pauseText(pause)), pauseRemedy(code)];
   const why = withoutStop(cut(reason, LONGEST - LONGEST_REMEDY));
   // An operator's reason begins with the word.
   const how = code === OPERATOR ? why : `paused (${code}): ${why}`;
-  return noticeOf('paused', 'paused', `Delivery to ${environment} is ${how}. ${remedy}`, {
-    ...facts,
-    remedy,
-  });
+  const text = `Delivery to ${environment} is ${how}. ${remedy}`;
+  return noticeOf('paused', 'paused', text, { environment, at, code, reason, remedy, since });
 }
 
 type Places = {

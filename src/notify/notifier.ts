@@ -1,12 +1,14 @@
 import type { Source } from '../config/config.ts';
 import { hideQuery } from '../config/show.ts';
 import type { Clock } from '../core/clock.ts';
-import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { needsPerson } from '../deliver/pause-rules.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import { TWICE_REMEDY, twiceText } from '../ledger/adopt.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
+import { OPERATOR } from '../ledger/pause-cause.ts';
 import type { FileWait } from '../order/file-wait.ts';
+import { asText } from '../order/sentence.ts';
 import { type Guarantee, measuredOnes } from '../reconcile/guarantee.ts';
 import type { Store } from '../redis/store.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
@@ -150,7 +152,7 @@ async function pauses({ environment, at, breaker, often, reportedAs }: Look): Pr
     });
   const found = { prefix: 'paused:', now: [], lasts: () => pause !== undefined, over };
   if (pause === undefined) return found;
-  const { code, reason, since } = pause;
+  const { code, since } = pause;
   // Each cause that a person must end is reported once in a pause; one that ends automatically only as the first.
   const which = needsPerson(pause) ? `paused:person:${code}:` : 'paused:';
   const [last, lastAt] = often.split(' ');
@@ -158,7 +160,7 @@ async function pauses({ environment, at, breaker, often, reportedAs }: Look): Pr
   const shortest =
     SHORTEST_PAUSE[code === OPERATOR ? 'operator' : isRepeated ? 'repeated' : 'automatic'];
   if (reportedAs(which).length > 0 || at - since < shortest) return found;
-  const notice = deliveryPaused({ environment, at, code, reason, since });
+  const notice = deliveryPaused({ environment, at }, pause);
   const more = code === OPERATOR ? {} : { [OFTEN]: `${code} ${at}` };
   return { ...found, now: [{ fields: [`${which}${since}`], notice, more }] };
 }
@@ -179,7 +181,7 @@ async function batchesThat(
     const field = `${kind}:${name}:${since}`;
     lasting.add(field);
     if (look.at - since < SHORTEST_STATE[kind]) continue;
-    const reason = 'reason' in state ? state.reason : fileWaitText(withoutContent(state));
+    const reason = 'reason' in state ? state.reason : asText(fileWaitText(withoutContent(state)));
     const facts = { ...factsOf(batch, look), counts: batch.counts, reason, since };
     now.push({ fields: [field], notice: waitingBatch(kind, facts) });
   }

@@ -3,15 +3,17 @@ import type { Network } from '../config/network.ts';
 import type { AdminTokens, Secrets } from '../config/secrets.ts';
 import type { Clock } from '../core/clock.ts';
 import { within } from '../core/semaphore.ts';
-import { type CircuitBreaker, OPERATOR } from '../deliver/circuit-breaker.ts';
+import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import type { NotTaken } from '../intake/offers.ts';
 import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { listNeedsPerson } from '../ledger/list-pauses.ts';
+import { listNeedsPerson, OPERATOR } from '../ledger/pause-cause.ts';
 import type { Log } from '../log/log.ts';
 import type { NoticeSurroundings } from '../notify/notices.ts';
+import type { Sentence } from '../order/sentence.ts';
 import type { LedgerChange } from '../redis/ledger-api.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
+import { pauseText } from '../wording/pause.ts';
 
 /** What a daemon is built from. */
 export type DaemonInput = {
@@ -84,10 +86,10 @@ export function createBacklog({ ledger, batches, breaker, reading, hasLooked }: 
   }
 
   /** Why nothing continues without a person: an operator paused delivery, the list does not show what it must, or only held batches are left. */
-  async function waitsForPerson(): Promise<string | undefined> {
+  async function waitsForPerson(): Promise<Sentence | undefined> {
     const pause = breaker.current();
-    if (pause?.code === OPERATOR) return pause.reason;
-    if (pause && listNeedsPerson(pause.code) && hasLooked()) return pause.reason;
+    const isEnd = pause?.code === OPERATOR || (pause && listNeedsPerson(pause.code) && hasLooked());
+    if (pause && isEnd) return pauseText(pause);
     const underWay = await batches.underWay();
     // Reading stops where refusals hold a batch. Any other file that waits is only read to see whether it still does.
     const partlyRead = underWay.filter(

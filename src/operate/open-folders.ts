@@ -8,6 +8,7 @@ import { layoutKey, listOf, readLetters } from '../correct/read-as.ts';
 import { ignoredIn } from '../intake/folders.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
+import { asText } from '../order/sentence.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import { type Lease, takeLease } from '../redis/lease.ts';
 import { type OpenState, writeOpen } from '../report/open-folder.ts';
@@ -136,7 +137,7 @@ async function readAround(context: OperatorContext): Promise<Around> {
 async function fileOf(batch: Batch, context: OperatorContext): Promise<OpenFile> {
   const { standing, error } = await viewOf(batch, context);
   const { held, unsettled } = batch;
-  const why = held ? fileWaitText(held) : (unsettled?.reason ?? error?.message);
+  const why = held ? asText(fileWaitText(held)) : (unsettled?.reason ?? error?.message);
   return {
     batch: batch.batch,
     file: batch.name,

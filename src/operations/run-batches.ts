@@ -20,6 +20,7 @@ import {
 } from '../operate/batches/list-batches.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { CANCELLED_IN_EXPORT, sendCancelled } from '../order/fixing.ts';
+import { asText } from '../order/sentence.ts';
 import { deadLettersInProgress } from '../put-away/dead-letters-in-progress.ts';
 import { fileWaitJson, fileWaitText } from '../wording/file-wait.ts';
 import type { Act, Plan, Work } from './operation.ts';
@@ -53,7 +54,7 @@ export const release: Act<ReleaseInput, ReleasePlan> = {
     const what = `${held.batch}, with ${remaining(held)} without an outcome and those queued to be sent again`;
     return {
       on: held.batch,
-      question: `${held.batch} waits: ${withoutStop(fileWaitText(held.held))}. Release it?`,
+      question: `${held.batch} waits: ${withoutStop(asText(fileWaitText(held.held)))}. Release it?`,
       would: `${what}, would be released: they would be sent.`,
       left: await refusedText(held, context),
       json: { batch: held.batch, released: false, waits },

@@ -1,4 +1,4 @@
-import { iso, withoutStop } from '../core/format.ts';
+import { iso } from '../core/format.ts';
 import { createLink, endSessions } from '../operate/dashboard-link.ts';
 import {
   delivers,
@@ -6,13 +6,14 @@ import {
   pauseJson,
   type Resumed,
   resumeDelivery,
-  resumedText,
 } from '../operate/delivery/pause-delivery.ts';
 import { type Status, statusJson } from '../operate/delivery/read-status.ts';
 import type { Finding } from '../operate/doctor/finding.ts';
 import { livingDaemons } from '../operate/heartbeat.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import { explainOrder, historyJson, type OrderHistory } from '../operate/orders/explain-order.ts';
+import { asText } from '../order/sentence.ts';
+import { causeText, pauseFacts, resumedText } from '../wording/pause.ts';
 import type { Act, Done, Plan, Work } from './operation.ts';
 
 type Seen = { status: Status; awaySince?: number };
@@ -49,10 +50,13 @@ const whole = ({ config: { environment } }: OperationContext): Plan => ({
 export const pause: Act<{ reason?: string | undefined }, Plan & { reason?: string | undefined }> = {
   plan: async ({ reason }, context) => ({ ...whole(context), reason: reason?.trim() }),
   async run({ json, reason: why }, context) {
-    const { reason, before } = await pauseDelivery(why || undefined, context);
-    const already = before === undefined ? '' : `Before, it was ${withoutStop(before)}.\n`;
-    const text = `Delivery is ${reason}.`;
-    return { text, steps: already + CONSEQUENCE, json: { ...json, paused: true, reason, before } };
+    const { cause, before } = await pauseDelivery(why || undefined, context);
+    const already = before === undefined ? '' : `Before, it was ${asText(causeText(before))}.\n`;
+    return {
+      text: `Delivery is ${asText(causeText(cause))}.`,
+      steps: already + CONSEQUENCE,
+      json: { ...json, ...pauseFacts(cause), ...(before && { before: pauseFacts(before) }) },
+    };
   },
 };
 

@@ -159,9 +159,10 @@ export const deadLetters = strict({
   withoutReport: list(strict({ batch: text, file: text, orders: whole, report: text })).optional(),
 });
 
+const cause = { code: text, facts: z.record(text, z.unknown()), message: text };
+
 const pauseState = strict({
-  code: text,
-  reason: text,
+  ...cause,
   since: time,
   held: z.boolean(),
   nextTryAt: time.optional(),
@@ -203,18 +204,13 @@ const source = strict({
     strict({
       name: text,
       unchangedMs: whole.optional(),
-      why: strict({ code: text, reason: text }),
+      why: strict({ code: text, reason: text }).optional(),
     }),
   ).optional(),
   last: strict({ batch: text, file: text, at: time }).optional(),
 });
 
-const wait = {
-  for: text,
-  reason: text,
-  role: role.optional(),
-  until: time.optional(),
-};
+const wait = { ...cause, until: time.optional() };
 
 /** `redisAwaySince`: a daemon that cannot reach Redis answers what it read last. */
 export const status = strict({
@@ -234,7 +230,6 @@ export const status = strict({
   waits: list(
     strict({
       ...wait,
-      text,
       orders: whole,
       unread: whole.optional(),
       oldest: strict({ order: text.optional(), batch: text, since: time }).optional(),
@@ -256,14 +251,19 @@ export const status = strict({
   notTaken: list(
     strict({ source: text, file: text.optional(), reason: text, remedy: text.optional() }),
   ).optional(),
-  listFailure: strict({ since: time, reason: text }).optional(),
+  listFailure: strict({
+    since: time,
+    says: text,
+    answer: text,
+    httpStatus: whole.optional(),
+    message: text,
+  }).optional(),
   batches: list(batch),
   unreadable: list(batch),
   token: strict({
     present: z.boolean(),
     expiresInMs: z.number().optional(),
-    unusable: text.optional(),
-    reason: text.optional(),
+    unusable: strict(cause).optional(),
   }),
   pauses: list(pauseState),
 });
@@ -291,7 +291,7 @@ export const history = strict({
     takenAt: time,
     file: text.optional(),
     by: text.optional(),
-    heldBecause: text.optional(),
+    isHeld: isTrue.optional(),
     line: whole,
     content: order,
     attempts: whole,
@@ -381,9 +381,8 @@ export const cancelled = z.union([
 
 export const paused = strict({
   environment: text,
-  paused: isTrue,
-  reason: text,
-  before: text.optional(),
+  ...cause,
+  before: strict(cause).optional(),
 });
 
 export const findings = strict({

@@ -3,6 +3,7 @@ import { correctedBy, type Former, idOf, type LetterRef } from './letter-id.ts';
 import { type CheckedOrder, itemsIn, type Order } from './order.ts';
 import type { DeadLetterKind } from './outcome.ts';
 import type { Problem } from './problem.ts';
+import type { Sentence } from './sentence.ts';
 
 /**
  * A row of a dead letter as it was read, by the names of its columns. `row` counts from 1. `value`: the object that begins
@@ -28,7 +29,7 @@ export type DeadLetter = {
   code: string;
   /** `message` is made from code and facts, which programs use. */
   facts?: object;
-  message: string;
+  message: Sentence;
   problems?: Problem[];
   /** Of an order that failed a check: its first article codes, as read. */
   articles?: string[];

@@ -1,6 +1,9 @@
 import type { Place } from './record.ts';
 import { shellWord } from './text.ts';
 
+/** What a person does next, in words, or what is typed. */
+export type Step = string | { command: string };
+
 /** What happens to the cancelled orders of an export: nobody can drop it again, and po-sync reads each version of it. */
 export const CANCELLED_IN_EXPORT =
   'Cancelled orders that are still in the export are sent as soon as the export or its mapping changes in anything. To prevent that, have them taken out there, or leave them out with skip in the mapping.';
@@ -17,14 +20,14 @@ export const DISCARDED_AGAIN =
   'A file that brings a discarded order again can send it while its number is free: if you do not want the order, delete it in your list, too, or have it taken out of the export.';
 
 /** What the operator does about an open dead letter, as lines: `correct`, or discard. `isSent`: its number is accepted. */
-export function openSteps(number: string, correct: readonly string[], isSent = false): string[] {
+export function openSteps(number: string, correct: readonly Step[], isSent = false): Step[] {
   return [
     ...(isSent
       ? ['Other content with this number waits: agree on the change with the supplier.']
       : []),
     ...correct,
     'If it is not wanted, discard it:',
-    `  po-sync dead-letters discard --order ${shellWord(number)}`,
+    { command: `po-sync dead-letters discard --order ${shellWord(number)}` },
   ];
 }
 

@@ -1,3 +1,5 @@
+import type { Sentence } from './sentence.ts';
+
 /** Final results of an order. The eight counts add up to the orders of a finished batch (docs/how-it-works.md, "What becomes of an order"). */
 export const OUTCOMES = [
   'accepted',
@@ -77,7 +79,7 @@ export type OrderResult = {
   /** When the outcome was known; ISO 8601. */
   at: string;
   code: string;
-  message: string;
+  message: Sentence;
 };
 
 /** Of a cancelled batch that is finished: orders were accepted, and none was left to withdraw. */

@@ -11,6 +11,7 @@ import { settledOrders } from '../ledger/retention.ts';
 import { batchTrouble } from '../log/events/batch.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { Place } from '../order/record.ts';
+import { sentence } from '../order/sentence.ts';
 import type { Store } from '../redis/store.ts';
 import { atApiOf, writeAnswered } from '../report/answer.ts';
 import { pages } from '../report/lines.ts';
@@ -199,7 +200,9 @@ async function* accepted(batch: Batch, { ledger, store }: Deps): AsyncGenerator<
     const times = await ledger.listedTwice.timesOf(page.map(({ number }) => number));
     for (const [i, { number, attempts, at }] of page.entries()) {
       const words =
-        times[i] === undefined ? { code: '', message: '' } : written(createdTwice(times[i]));
+        times[i] === undefined
+          ? { code: '', message: sentence('') }
+          : written(createdTwice(times[i]));
       yield listed(number, { line: 0 }, { outcome: 'accepted', attempts, at: iso(at), ...words });
     }
   }

@@ -15,6 +15,7 @@ import { writeAnswered } from '../report/answer.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { PageLinks } from '../report/page/html.ts';
 import { EXPORT_REMEDY, type Report } from '../report/report.ts';
+import { pauseFacts } from '../wording/pause.ts';
 import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './changed-file.ts';
 import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
@@ -213,11 +214,10 @@ function createReportOfBatch({ breaker, config, store }: ReportDeps) {
       },
       ...(inspection?.corrections && { corrections: inspection.corrections }),
       warnings: [...(await sentBefore(batch, store)), ...(inspection?.warnings ?? [])],
-      pauses: pauses.map(({ code, reason, from, to }) => ({
-        code,
-        reason,
-        from: iso(from),
-        to: to === undefined ? null : iso(to),
+      pauses: pauses.map((pause) => ({
+        ...pauseFacts(pause),
+        from: iso(pause.from),
+        to: pause.to === undefined ? null : iso(pause.to),
       })),
     };
   };

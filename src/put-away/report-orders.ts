@@ -13,12 +13,13 @@ import {
   type ValidOrder,
 } from '../order/order.ts';
 import { DUPLICATE, needsPerson, type OrderResult } from '../order/outcome.ts';
-import type { Problem, Reason } from '../order/problem.ts';
+import type { Reason } from '../order/problem.ts';
+import { sentence } from '../order/sentence.ts';
 import { atApiOf } from '../report/answer.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../report/dead-letters.ts';
 import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
-import { problemText, reasonText } from '../wording/problem.ts';
+import { problemsText, reasonText } from '../wording/problem.ts';
 import {
   createKnownContent,
   createTitles,
@@ -179,7 +180,7 @@ function createJoin(batch: Batch, deps: Deps) {
           attempts,
           at: iso(at),
           code: '',
-          message: '',
+          message: sentence(''),
         }),
       };
     }
@@ -210,24 +211,14 @@ function withTimes(
 function invalid({ batch }: Batch, order: InvalidOrder, checkedAt: string): ReportedOrder {
   const deadLetter = deadLetterOf(batch, order, checkedAt);
   const { code } = deadLetter;
-  const message = shownProblems(order.problems) || deadLetter.message;
+  const { problems } = order;
+  const message = problems.length > 0 ? problemsText(problems, SHOWN_PROBLEMS) : deadLetter.message;
   const result = resultOf(order, { outcome: 'invalid', attempts: 0, at: checkedAt, code, message });
   return { order, result, deadLetter };
 }
 
 /** In `results.csv`; `dead-letters.json` has all problems. */
 const SHOWN_PROBLEMS = 3;
-
-function shownProblems(problems: readonly Problem[]): string {
-  // Rows of one order often have the same one.
-  const each = Map.groupBy(problems, (one) => problemText(one))
-    .entries()
-    .toArray();
-  const first = each.filter(([, [one]], at) => at < SHOWN_PROBLEMS || one?.code === 'number-known');
-  const more = each.length - first.length;
-  const shown = first.map(([text]) => text).join(' | ');
-  return more > 0 ? `${shown} | and ${more} more` : shown;
-}
 
 /** An invalid order that was seen before counts as a duplicate and has no separate dead letter. */
 function withoutDeadLetter(
@@ -251,7 +242,7 @@ function withStored(
   content: Order | undefined,
 ): ReportedOrder {
   const { outcome, attempts, at, code, failed } = stored;
-  const message = failed ? shownProblems(failed.problems) : reasonText(stored);
+  const message = failed ? problemsText(failed.problems, SHOWN_PROBLEMS) : reasonText(stored);
   const order = failed ? { ...found, place: failed.place } : found;
   const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
   if (!needsPerson(outcome)) return { order, result };

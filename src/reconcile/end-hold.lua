@@ -4,7 +4,7 @@ local function endHold(breaker, pauses, field, now)
   if not text then return false end
   local hold = cjson.decode(text)
   redis.call('HDEL', breaker, field)
-  local pause = { code = hold.code, reason = hold.reason, from = hold.since, to = tonumber(now) }
+  local pause = { code = hold.code, facts = hold.facts, from = hold.since, to = tonumber(now) }
   redis.call('LPUSH', pauses, cjson.encode(pause))
   redis.call('LTRIM', pauses, 0, 199)
   return true

@@ -3,7 +3,7 @@ import type { ListEnd, ListedOrder } from '../api/list.ts';
 import { within } from '../core/semaphore.ts';
 import { collectExisting } from '../ledger/adopt.ts';
 import { createListAge } from '../ledger/list-age.ts';
-import { LIST_INCOMPLETE } from '../ledger/list-pauses.ts';
+import { LIST_INCOMPLETE } from '../ledger/pause-cause.ts';
 import { fileListRead } from '../log/events/delivery.ts';
 import type { Context, Store } from '../redis/store.ts';
 import { compareLedger } from './compare-ledger.ts';

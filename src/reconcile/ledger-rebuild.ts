@@ -1,17 +1,19 @@
 import { withStatus } from '../api/classify.ts';
-import { type ListEnd, listRemedy } from '../api/list.ts';
+import type { ListEnd } from '../api/list.ts';
 import type { Clock } from '../core/clock.ts';
-import { orders, withoutStop } from '../core/format.ts';
+import { withoutStop } from '../core/format.ts';
 import { createAdoption, type Existing, timesListed } from '../ledger/adopt.ts';
 import { type Entry, type OperatorAction, UNSHOWN } from '../ledger/entry.ts';
-import { NEW_LEDGER } from '../ledger/identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import {
+  answerOf,
   LIST_INCOMPLETE,
   LIST_NOT_OFFERED,
   LIST_UNCONFIRMED,
   LIST_UNSTABLE,
-} from '../ledger/list-pauses.ts';
+  NEW_LEDGER,
+  type OwnCause,
+} from '../ledger/pause-cause.ts';
 import { next } from '../ledger/state-machine/next.ts';
 import type { Policy, Step } from '../ledger/state-machine/step.ts';
 import {
@@ -99,23 +101,18 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
   }
 
   /** What a person must say, or did say, about the number of orders. `gone`: so many that it showed before are not there. */
-  function obstacleTo(shown: number, gone: number, why: string, expected: number | undefined) {
+  function obstacleTo(
+    shown: number,
+    gone: number,
+    why: string,
+    expected: number | undefined,
+  ): OwnCause | undefined {
     if (expected !== undefined && shown < expected)
-      return {
-        code: LIST_INCOMPLETE,
-        reason: `the API's list is not complete: it shows ${orders(shown)} of ${expected}`,
-      };
+      return { code: LIST_INCOMPLETE, facts: { shown, expected } };
     if (expected !== undefined || mode === 'trust') return undefined;
-    if (gone > 0)
-      return {
-        code: LIST_INCOMPLETE,
-        reason: `the API's list shows ${orders(shown)}, without ${orders(gone)} that it showed; say with po-sync reconcile --expect N how many orders the API has`,
-      };
+    if (gone > 0) return { code: LIST_INCOMPLETE, facts: { shown, gone } };
     if (!isProtected || why !== 'new') return undefined;
-    return {
-      code: LIST_UNCONFIRMED,
-      reason: `the API's list shows ${orders(shown)}; say with po-sync reconcile --expect N how many orders the API has`,
-    };
+    return { code: LIST_UNCONFIRMED, facts: { shown } };
   }
 
   async function withoutList(
@@ -123,15 +120,15 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     epoch: string,
     end: Exclude<ListEnd, { kind: 'complete' }>,
   ): Promise<RebuildResult> {
-    const message = withoutStop(withStatus(end.said));
+    const facts = answerOf(end.said);
     if (end.kind !== 'unavailable') {
-      const reason = `the API's list cannot be read yet: ${message}`;
-      await later(epoch, why === 'new' ? { code: codeOfTrouble(end), reason } : undefined);
+      // The pages of the list changed while they were read; any other trouble waits as a new ledger does.
+      const code = end.said.code === LIST_UNSTABLE ? LIST_UNSTABLE : NEW_LEDGER;
+      await later(epoch, why === 'new' ? { code, facts } : undefined);
       return 'pending';
     }
-    rebuildImpossible(log, { reason: message });
-    const reason = `the API does not offer its list: ${message}. ${withoutStop(listRemedy(end.said))}`;
-    await later(epoch, { code: LIST_NOT_OFFERED, reason });
+    rebuildImpossible(log, { reason: withoutStop(withStatus(end.said)) });
+    await later(epoch, { code: LIST_NOT_OFFERED, facts });
     return 'impossible';
   }
 
@@ -160,11 +157,6 @@ export function createLedgerRebuild(deps: RebuildDeps, waitsFor?: 'reports') {
     pending: request.pending,
     finish,
   };
-}
-
-/** The pages of the list changed while they were read; any other trouble waits as a new ledger does. */
-function codeOfTrouble({ said }: Exclude<ListEnd, { kind: 'complete' }>): string {
-  return said.code === LIST_UNSTABLE ? LIST_UNSTABLE : NEW_LEDGER;
 }
 
 /** Whether Redis still lacks what the reports have as cancelled or discarded. */

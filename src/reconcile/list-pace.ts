@@ -1,12 +1,10 @@
-import { withStatus } from '../api/classify.ts';
 import type { ListEnd } from '../api/list.ts';
 import { createNews, growingWait } from '../core/backoff/backoff.ts';
+import { answerOf } from '../ledger/pause-cause.ts';
+import type { ListFailure } from '../ledger/wait-cause.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
-
-/** Since when no list could be read, in ledger time in milliseconds, and why the last one could not. */
-export type ListFailure = { since: number; reason: string };
 
 /** The pause after a list for orders in doubt, as a multiple of its duration; at least a share of a settle, at most so many settles. */
 const PAUSE_PER_DURATION = 10;
@@ -60,7 +58,7 @@ export async function paceLists(
   if (isFailed) {
     const notBefore = after(growingWait(failed, { initial: settle * SHORTEST_PAUSE, max: settle }));
     const since = (await listState({ redis, keys })).failure?.since ?? time.now() - durationMs;
-    const failure = JSON.stringify({ since, reason: withStatus(end.said) });
+    const failure = JSON.stringify({ since, ...answerOf(end.said) } satisfies ListFailure);
     await redis.hset(keys.verification, { notBefore, failure });
     return;
   }

@@ -12,11 +12,11 @@ if verb == 'looked' then
   redis.call('HINCRBY', KEYS[1], 'reads', 1)
   redis.call('HSET', KEYS[1], 'nextAt', ARGV[4])
   if ARGV[5] == '' then return 1 end
-  local reason = cjson.decode(ARGV[5])
+  local new = cjson.decode(ARGV[5])
   local text = redis.call('HGET', KEYS[3], 'hold:list')
   local hold = text and cjson.decode(text)
-  if hold and hold.code == reason.code then reason.since = hold.since end
-  redis.call('HSET', KEYS[3], 'hold:list', cjson.encode(reason))
+  if hold and hold.code == new.code then new.since = hold.since end
+  redis.call('HSET', KEYS[3], 'hold:list', cjson.encode(new))
   return 1
 end
 

@@ -1,10 +1,14 @@
-import { withStatus } from '../api/classify.ts';
 import type { ListEnd, ListedOrder, ReadList } from '../api/list.ts';
 import { growingWait } from '../core/backoff/backoff.ts';
-import { orders, withoutStop } from '../core/format.ts';
 import { collectExisting, type Existing } from '../ledger/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { LIST_INCOMPLETE, LIST_NOT_OFFERED, LIST_UNPROVED } from '../ledger/list-pauses.ts';
+import {
+  answerOf,
+  LIST_INCOMPLETE,
+  LIST_NOT_OFFERED,
+  LIST_UNPROVED,
+  type OwnCause,
+} from '../ledger/pause-cause.ts';
 import { readScript, runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import type { Canaries } from './canaries.ts';
@@ -366,14 +370,11 @@ function createJudge(deps: ListProofDeps) {
 }
 
 /** Why delivery waits, with both counts where there are two. */
-function whyWaiting(turn: string, before: number, seen: number | Unread) {
-  if (typeof seen !== 'number') {
-    const isOffered = seen.kind !== 'unavailable';
-    const reason = `order ${turn} was sent, and the API's list, which must show it, cannot be read: ${withoutStop(withStatus(seen.said))}`;
-    return { code: isOffered ? LIST_UNPROVED : LIST_NOT_OFFERED, reason };
-  }
-  const reason = `the API's list showed ${orders(before)}, order ${turn} was sent, and it shows ${orders(seen)}, without that order or without others that it showed`;
-  return { code: LIST_INCOMPLETE, reason };
+function whyWaiting(order: string, before: number, seen: number | Unread): OwnCause {
+  if (typeof seen === 'number')
+    return { code: LIST_INCOMPLETE, facts: { shown: seen, order, before } };
+  const code = seen.kind === 'unavailable' ? LIST_NOT_OFFERED : LIST_UNPROVED;
+  return { code, facts: { order, ...answerOf(seen.said) } };
 }
 
 async function storedProof({ redis, keys }: Place): Promise<Stored> {

@@ -1,4 +1,4 @@
-import { NEW_LEDGER, ROLLED_BACK } from '../ledger/identity.ts';
+import { NEW_LEDGER, type OwnCause, ROLLED_BACK } from '../ledger/pause-cause.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
@@ -21,9 +21,6 @@ const QUICK_TRIES = 3;
 const QUICK_PAUSE = 300;
 const FIRST_PAUSE = 0.1;
 const LONGEST_PAUSE = 10;
-
-/** What delivery waits for, instead of the usual reason. */
-type Why = { code?: string; reason: string };
 
 /** What the script does with the request, and what that needs, as named at its head. */
 type Asked = { verb: 'end' | 'later' | 'show'; epoch: string; field: string } & Record<
@@ -59,10 +56,10 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     return (await run({ verb: 'end', epoch, field, other, shown, assumed })) === 1;
   }
 
-  /** Postpones the request; `why` replaces the code and the reason of the pause. */
-  async function later(epoch: string, why: Why | undefined, settle: number): Promise<void> {
-    const { field, reason, code } = holdOf((await pending())?.why);
-    const hold = JSON.stringify({ code, reason, ...why, since: time.now() });
+  /** Postpones the request; `why`: what delivery waits for, instead of the usual cause. */
+  async function later(epoch: string, why: OwnCause | undefined, settle: number): Promise<void> {
+    const { field, cause } = holdOf((await pending())?.why);
+    const hold = JSON.stringify({ ...(why ?? cause), since: time.now() });
     const quick = { tries: QUICK_TRIES, quick: QUICK_PAUSE };
     const pauses = { ...quick, usual: FIRST_PAUSE * settle, longest: LONGEST_PAUSE * settle };
     await run({ verb: 'later', epoch, field, ...pauses, isNew: why && true, hold });
@@ -81,12 +78,12 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
     if ((await pending()) !== undefined) await redis.hset(keys.rebuild, { notBefore: 0 });
   }
 
-  /** Delivery is paused with this reason from now on, where the request is pending. */
+  /** Delivery is paused for this from now on, where the request is pending. */
   async function showWait(): Promise<void> {
     const request = await pending();
     if (request === undefined) return;
-    const { field, code, reason } = holdOf(request.why);
-    const hold = JSON.stringify({ code, reason, since: time.now() });
+    const { field, cause } = holdOf(request.why);
+    const hold = JSON.stringify({ ...cause, since: time.now() });
     await run({ verb: 'show', epoch: request.epoch, field, hold });
   }
 
@@ -98,17 +95,7 @@ export function createRebuildRequest({ redis, keys, time }: RequestDeps) {
   return { pending, finish, later, proveAssumed, hasten, showWait };
 }
 
-function holdOf(why: string | undefined): { field: string; code: string; reason: string } {
-  return why === 'new'
-    ? {
-        field: `hold:${NEW_LEDGER}`,
-        code: NEW_LEDGER,
-        reason: "a new ledger reads the API's list before its first order",
-      }
-    : {
-        field: `hold:${ROLLED_BACK}`,
-        code: ROLLED_BACK,
-        reason:
-          'the ledger does not know all that was sent: a daemon that takes files reads the folder of reports, then the list is read',
-      };
+function holdOf(why: string | undefined): { field: string; cause: OwnCause } {
+  const code = why === 'new' ? NEW_LEDGER : ROLLED_BACK;
+  return { field: `hold:${code}`, cause: { code, facts: {} } };
 }

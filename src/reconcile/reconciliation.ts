@@ -6,11 +6,11 @@ import type { CircuitBreaker } from '../deliver/circuit-breaker.ts';
 import { rateLimitOf } from '../deliver/guards.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { EnvironmentLedger } from '../ledger/environment-ledger.ts';
-import { LOSSES } from '../ledger/identity.ts';
-import { waitsForList } from '../ledger/list-pauses.ts';
+import { waitsForList } from '../ledger/pause-cause.ts';
 import { deliveryTrouble, ledgerRolledBack } from '../log/events/delivery.ts';
 import { type Context, requireFormat } from '../redis/store.ts';
 import type { RedisTime } from '../redis/time.ts';
+import { lossText } from '../wording/pause.ts';
 import { createCanaries } from './canaries.ts';
 import { createFreshList } from './fresh-list.ts';
 import { createGuaranteeMeter } from './guarantee-meter.ts';
@@ -98,7 +98,7 @@ export function createReconciliation(
     const standing = await identity.establish(ledgerBefore);
     const isWhole = standing === 'same' || standing === 'new';
     if (!isWhole)
-      ledgerRolledBack(log, { environment: config.environment, reason: LOSSES[standing] });
+      ledgerRolledBack(log, { environment: config.environment, reason: lossText(standing) });
     await store.time.sync();
     await breaker.refresh(true);
   }

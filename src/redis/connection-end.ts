@@ -129,11 +129,6 @@ export function replyRemedy(said: string): string | undefined {
   return REPLIES.find(([reply]) => reply.test(said))?.[1];
 }
 
-/** What Redis says where it refuses each write for now, of whoever sends it; undefined for any other error. */
-export function refusedWrite({ message }: Error): string | undefined {
-  return /\b(?:OOM|MISCONF|NOREPLICAS|READONLY)\b.*?(?= script: |$)/.exec(message)?.[0];
-}
-
 /**
  * The error of a command whose connection ended, as PoSyncError `redis-unreachable`, or that Redis refused, as `redis-refused`;
  * any other error unchanged.

@@ -8,6 +8,7 @@ import { isUnderWay } from '../ledger/entry.ts';
 import { columnAt, namesOf } from '../mapping/column-at.ts';
 import type { OrderResult } from '../order/outcome.ts';
 import type { FileFormat, FileShape, SourceRecord } from '../order/record.ts';
+import { asText, sentence } from '../order/sentence.ts';
 import { escapeFormula } from '../order/spreadsheet.ts';
 import { onOneLine } from '../order/text.ts';
 import { sameBytes, written } from './disk.ts';
@@ -103,7 +104,14 @@ async function openAnswer(
     },
     async deliver({ error, finishedAt }) {
       if (error)
-        await draft.write(form.file({ ...error, outcome: 'unreadable', at: finishedAt ?? '' }));
+        await draft.write(
+          form.file({
+            ...error,
+            message: sentence(error.message),
+            outcome: 'unreadable',
+            at: finishedAt ?? '',
+          }),
+        );
       await draft.write(form.closing);
       await draft.seal();
       for (let attempt = 1; ; attempt += 1) {
@@ -162,7 +170,7 @@ function tableForm(shape: FileShape | undefined, mapping: Mapping | undefined): 
   const mark = shape?.bom === true || needsMark ? encode('\ufeff', encoding) : new Uint8Array();
   const rowOf = (cells: readonly string[], { outcome, at, code, message, atApi = '' }: Outcome) => {
     const own = header.map((_, column) => cells[column] ?? '');
-    return line([...own, outcome, at, code, escapeFormula(onOneLine(message)), atApi]);
+    return line([...own, outcome, at, code, escapeFormula(onOneLine(asText(message))), atApi]);
   };
   return {
     ending: '.csv',

@@ -13,6 +13,7 @@ import {
 } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
 import { type Problem, type Reason, saysOf, UNEXPLAINED } from '../order/problem.ts';
+import { asText, type Sentence } from '../order/sentence.ts';
 import { firstOf } from '../order/text.ts';
 import { faultText, problemText, reasonText, shortText } from '../wording/problem.ts';
 import { readText, splitLines } from './lines.ts';
@@ -158,7 +159,7 @@ const PROBLEMS_SHOWN = 10;
 
 /** Of an order, all problems but the first, each once and without its remedy. */
 function furtherProblems({ problems = [] }: Pick<DeadLetter, 'problems'>): string {
-  const all = [...new Set(problems.slice(1).map((one) => shortText(one)))];
+  const all = [...new Set(problems.slice(1).map((one) => asText(shortText(one))))];
   const more = all.length - PROBLEMS_SHOWN;
   return [...all.slice(0, PROBLEMS_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
@@ -170,7 +171,7 @@ export type AffectedOrder = {
   number: string;
   field: string;
   value: string;
-  message: string;
+  message: Sentence;
   /** The order's other problems, as `furtherProblems` writes them. */
   also: string;
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */

@@ -1,10 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isGone, readJsonIfExists } from '../core/regular-file.ts';
+import type { PauseCause } from '../ledger/pause-cause.ts';
 import { claimTimeOf } from '../order/batch.ts';
 import type { CorrectionCounts } from '../order/dead-letter.ts';
 import type { OutcomeCounts } from '../order/outcome.ts';
 import type { FileFormat } from '../order/record.ts';
+import type { Sentence } from '../order/sentence.ts';
 import type { LeftOutOrders } from './left-out.ts';
 
 /** `report.json`, version 1 (docs/reports.md). Times are ISO 8601 in UTC. */
@@ -49,7 +51,7 @@ export type Report = {
   /** Orders that `skip` left out although they were accepted or are in progress; of an export, not those named before. */
   leftOut?: LeftOutOrders;
   warnings: string[];
-  pauses: { code: string; reason: string; from: string; to: string | null }[];
+  pauses: (PauseCause & { message: Sentence; from: string; to: string | null })[];
 };
 
 /** Whether the file was readable, and was changed after some or all of its orders were admitted. */

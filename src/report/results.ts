@@ -3,6 +3,7 @@ import { orders } from '../core/format.ts';
 import type { Batch } from '../ledger/batches/batches.ts';
 import type { CheckedOrder, Item } from '../order/order.ts';
 import { DUPLICATE, type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import { asText, sentence } from '../order/sentence.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
 import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
@@ -28,7 +29,8 @@ export function resultLine(result: OrderResult): string {
 
 /** The texts of one order in the order of the columns. */
 function resultCells(result: OrderResult): string[] {
-  return RESULT_COLUMNS.map((name) => String(result[name]));
+  const shown = { ...result, message: asText(result.message) };
+  return RESULT_COLUMNS.map((name) => String(shown[name]));
 }
 
 /** Reads the results of a `results.csv` one at a time; skips lines that `resultLine` did not write. */
@@ -61,7 +63,7 @@ function resultOf([line, number = '', word, attempts, at = '', code = '', messag
     attempts: Number(attempts),
     at,
     code,
-    message,
+    message: sentence(message),
   };
 }
 

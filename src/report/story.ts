@@ -3,6 +3,7 @@ import { type DeadLetter, errorLine } from '../order/dead-letter.ts';
 import { correctedBy } from '../order/letter-id.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import { type DeadLetterKind, KNOWN_INVALID, type OrderResult } from '../order/outcome.ts';
+import { type Sentence, sentence } from '../order/sentence.ts';
 import { type AffectedOrder, affected } from './dead-letters.ts';
 
 /** What the page shows in addition to `report.json`, collected while the orders are written; its size is bounded. */
@@ -60,7 +61,7 @@ export type ErrorGroup = {
   kind: DeadLetterKind;
   signature: string;
   code: string;
-  message: string;
+  message: Sentence;
   count: number;
   /** How many of them have no order number. */
   nameless: number;
@@ -142,7 +143,7 @@ export function seenFrom({ kind, firstAt, lastAt }: DeadLetter): string {
 }
 
 function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
-  const message = `Errors of other kinds than the first ${MOST_GROUPS}.`;
+  const message = sentence(`Errors of other kinds than the first ${MOST_GROUPS}.`);
   const group =
     groups.get(deadLetter.kind) ??
     emptyGroup(deadLetter, { signature: '', code: 'other', message });
@@ -152,7 +153,7 @@ function restOf(groups: ErrorGroups, deadLetter: DeadLetter): ErrorGroup {
 
 function emptyGroup(
   deadLetter: DeadLetter,
-  sample: { signature: string; code: string; message: string },
+  sample: { signature: string; code: string; message: Sentence },
 ): ErrorGroup {
   const { kind, lastAt } = deadLetter;
   const none = { count: 0, nameless: 0, orders: [] };

@@ -14,8 +14,10 @@ import {
   unsettledText,
 } from '../operate/batches/list-batches.ts';
 import { formatText } from '../order/batch.ts';
+import type { Step } from '../order/fixing.ts';
 import { sendCancelled } from '../order/fixing.ts';
 import { countSettled, OUTCOMES } from '../order/outcome.ts';
+import { asText } from '../order/sentence.ts';
 import { openText } from '../report/story.ts';
 import { DECLARE, printUndeclared } from '../setup/print.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
@@ -131,7 +133,7 @@ function factsOf(view: BatchView, now: number): [title: string, text: string][] 
     ['last outcome', settledIn(batch) === 0 ? undefined : stamp(lastAt)],
     ['format', format],
     ['unreadable', error?.message],
-    ['waits', held && sinceText({ since: held.since, reason: fileWaitText(held) })],
+    ['waits', held && sinceText({ since: held.since, reason: asText(fileWaitText(held)) })],
     [batch.state === 'reading' ? 'not read' : 'no report yet', unsettled && sinceText(unsettled)],
     ['cancelled', cancelledBy(batch)],
     ['warnings', inspection?.warnings.join(' ')],
@@ -143,7 +145,7 @@ function factsOf(view: BatchView, now: number): [title: string, text: string][] 
 const sinceText = ({ since, reason }: { since: number; reason: string }) =>
   `since ${stamp(since)}: ${reason}`;
 
-function nextStep({ batch, standing, error, endedWith, over }: BatchView): string[] {
+function nextStep({ batch, standing, error, endedWith, over }: BatchView): Step[] {
   const name = batch.batch;
   if (standing === 'unreadable') {
     const sent =
@@ -152,7 +154,7 @@ function nextStep({ batch, standing, error, endedWith, over }: BatchView): strin
         : 'Its report lists the orders that were admitted before.';
     const text = `${sent} ${error?.remedy ?? CORRECT_FILE}`;
     return over === undefined
-      ? [`${text} If nobody needs it, close it:`, `  po-sync batches cancel ${name}`]
+      ? [`${text} If nobody needs it, close it:`, { command: `po-sync batches cancel ${name}` }]
       : [text];
   }
   if (batch.unsettled !== undefined) return [unsettledText(batch)];
@@ -162,17 +164,17 @@ function nextStep({ batch, standing, error, endedWith, over }: BatchView): strin
     const wait = batch.open === 1 ? 'waits' : 'wait';
     return [
       `${counted(batch.open, 'order')} ${wait} for a person:`,
-      `  po-sync dead-letters list --batch ${name.slice(-8)}`,
+      { command: `po-sync dead-letters list --batch ${name.slice(-8)}` },
     ];
   }
   return neededPerson(batch) > 0 ? ['Everything that needed a person is settled.'] : [];
 }
 
-function undeclaredLines(held: Batch['held']): string[] {
+function undeclaredLines(held: Batch['held']): Step[] {
   const lines = held && printUndeclared(held.facts);
   return lines === undefined
     ? []
-    : [`${DECLARE}:`, ...lines.split('\n').map((line) => `  ${line}`), ''];
+    : [`${DECLARE}:`, ...lines.split('\n').map((command) => ({ command })), ''];
 }
 
 /** What of a cancelled file cannot be withdrawn, and what sends the orders that were cancelled by mistake. */

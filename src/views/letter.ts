@@ -4,6 +4,7 @@ import { errorLine, type LetterRow } from '../order/dead-letter.ts';
 import { placeText } from '../order/fixing.ts';
 import { byArticle, type Item, itemsIn } from '../order/order.ts';
 import type { Problem } from '../order/problem.ts';
+import { asText } from '../order/sentence.ts';
 import { asShown } from '../order/text.ts';
 import type { FoundDeadLetter } from '../put-away/dead-letters-in-progress.ts';
 import type { ErrorGroup } from '../report/story.ts';
@@ -66,7 +67,7 @@ export function letterTable(letters: readonly ListedLetter[]): Block {
     ...(letters.some(({ closed }) => closed) ? [settled] : []),
     {
       title: 'what is wrong',
-      of: ({ message, items = '' }) => (items === '' ? message : `${message} (${items})`),
+      of: ({ message, items = '' }) => `${asText(message)}${items && ` (${items})`}`,
       cut: 'end',
       wish: 44,
     },
@@ -92,7 +93,7 @@ export function groupTable(groups: readonly ShownGroup[]): Block {
     { title: 'signature', of: ({ signature }) => signature || '–' },
     { title: 'first', of: ({ firstAt }) => moment(firstAt), leaves: 1 },
     { title: 'last', of: ({ lastAt }) => moment(lastAt), leaves: 2 },
-    { title: 'for example', of: ({ message }) => message, cut: 'end', wish: 24, leaves: 3 },
+    { title: 'for example', of: ({ message }) => asText(message), cut: 'end', wish: 24, leaves: 3 },
   ]);
 }
 
@@ -113,7 +114,7 @@ export function letterView(letter: Omit<FoundDeadLetter, 'newerIn'>): View {
           { title: 'value', of: ({ value }) => asShown(value), cut: 'end' },
           {
             title: 'problem',
-            of: (one) => problemText({ ...one, field: '' }),
+            of: (one) => asText(problemText({ ...one, field: '' })),
             cut: 'end',
             wish: 44,
           },
@@ -151,7 +152,7 @@ function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
   const facts: [name: string, text: Text | undefined][] = [
     ['kind', kind],
     // The table of problems follows.
-    ['message', problems.length === 0 ? message : undefined],
+    ['message', problems.length === 0 ? asText(message) : undefined],
     ['API', httpStatus === undefined ? undefined : `HTTP ${httpStatus} ${response ?? ''}`],
     ['attempts', count(letter.attempts)],
     ['file', [{ text: file, about: { batch } }, `, ${placeText(location)} (source ${source})`]],

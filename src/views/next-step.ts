@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type Config, type Source, startCommandOf } from '../config/config.ts';
 import { isWaiting, type OpenOrder, type OrderHistory } from '../operate/orders/explain-order.ts';
-import { waitClause } from '../operate/orders/wait-of.ts';
-import { intoInbox, openSteps, sendCancelled } from '../order/fixing.ts';
+import { intoInbox, openSteps, type Step, sendCancelled } from '../order/fixing.ts';
+import { asText } from '../order/sentence.ts';
 import { shellWord, shellWords } from '../order/text.ts';
+import { waitClause } from '../wording/wait.ts';
 
 /** `reports`: their folder. `into`: where a corrected file is dropped. `exports`: the sources that are exports. */
 type Place = {
@@ -21,7 +22,7 @@ export function placeOf(config: Config): Omit<Place, 'now'> {
 }
 
 /** What an order waits for and what a person can do about it, as lines; none when nothing is open. `now`: Redis time, ms. */
-export function nextStep(history: OrderHistory, place: Place): string[] {
+export function nextStep(history: OrderHistory, place: Place): Step[] {
   const { order, state, open, appearances } = history;
   const name = shellWord(order);
   // The newest one, as in the list of dead letters.
@@ -36,21 +37,21 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
     case 'failed':
       return [
         ...correctIn(waiting ?? { batch: open?.batch ?? '', inProgress: true }, place),
-        ...(open?.heldBecause === undefined ? [] : waitingSteps(open.batch)),
+        ...(open?.isHeld ? waitingSteps(open.batch) : []),
         'Or send it again unchanged:',
-        `  po-sync dead-letters retry --order ${name}`,
+        { command: `po-sync dead-letters retry --order ${name}` },
       ];
     case 'conflict':
       return [
         'The API has this number with different items. Give the order another number only if it really is another order; otherwise discard it:',
-        `  po-sync dead-letters discard --order ${name}`,
+        { command: `po-sync dead-letters discard --order ${name}` },
       ];
     case 'inDoubt':
       return [
         'Check whether the API has the order. If it does:',
-        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}`,
+        { command: `po-sync dead-letters resolve ${shellWords(order, '--as', 'accepted')}` },
         'If the API does not have it:',
-        `  po-sync dead-letters resolve ${shellWords(order, '--as', 'resend')}`,
+        { command: `po-sync dead-letters resolve ${shellWords(order, '--as', 'resend')}` },
       ];
     case 'accepted':
     case 'nothing': {
@@ -63,11 +64,11 @@ export function nextStep(history: OrderHistory, place: Place): string[] {
 }
 
 /** What to do about orders in doubt: they are never corrected, discarded or just sent again. */
-export const DOUBT_STEPS = [
+export const DOUBT_STEPS: readonly Step[] = [
   'Check whether the API has the orders in doubt. Resolve each one that it has:',
-  '  po-sync dead-letters resolve ORDER --as accepted',
+  { command: 'po-sync dead-letters resolve ORDER --as accepted' },
   'And each one that it does not have:',
-  '  po-sync dead-letters resolve ORDER --as resend',
+  { command: 'po-sync dead-letters resolve ORDER --as resend' },
 ];
 
 /** That an order was created more than once, and whom to ask. */
@@ -96,32 +97,34 @@ function againSteps(appearances: OrderHistory['appearances'], { exports = [] }: 
 }
 
 /** What an order without an outcome waits for, and what a person can do about it. */
-function waitLines({ waitsFor, batch, followedBy }: OpenOrder, place: Place): string[] {
+function waitLines({ waitsFor, batch, followedBy }: OpenOrder, place: Place): Step[] {
   return [
-    `Waits for ${waitClause(waitsFor, place.now)}.`,
+    `Waits for ${asText(waitClause(waitsFor, place.now))}.`,
     ...(followedBy.length === 0 ? [] : [`The same order is in batch ${followedBy.join(', ')}.`]),
     ...remedyOf(waitsFor, batch, place),
   ];
 }
 
 /** What a person can do about a file that waits; the end of its name is enough for every command. */
-export function waitingSteps(batch: string): string[] {
+export function waitingSteps(batch: string): Step[] {
   const name = batch.slice(-8);
   return [
     'Look at it, then send it as it is or put it away:',
-    `  po-sync batches show ${name}`,
-    `  po-sync dead-letters list --batch ${name}`,
-    `  po-sync batches release ${name}`,
-    `  po-sync batches cancel ${name}`,
+    { command: `po-sync batches show ${name}` },
+    { command: `po-sync dead-letters list --batch ${name}` },
+    { command: `po-sync batches release ${name}` },
+    { command: `po-sync batches cancel ${name}` },
   ];
 }
 
-function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start }: Place): string[] {
-  switch (wait.for) {
+const ROLES = { all: '', heartbeat: '', intake: ' --role intake', delivery: ' --role delivery' };
+
+function remedyOf(wait: OpenOrder['waitsFor'], batch: string, { start }: Place): Step[] {
+  switch (wait.code) {
     case 'release':
       return waitingSteps(batch);
     case 'daemon':
-      return [`Run ${start}${wait.role === undefined ? '' : ` --role ${wait.role}`}.`];
+      return [`Run ${start}${ROLES[wait.facts.lacks]}.`];
     case 'redis':
       return [
         'Find out what ends the connections to Redis: its log, a proxy or firewall between, or a restart in a loop.',

@@ -11,6 +11,7 @@ import {
 } from '../operate/orders/explain-order.ts';
 import type { Closed, DeadLetter } from '../order/dead-letter.ts';
 import { byArticle, type Item, itemsIn, type Order } from '../order/order.ts';
+import { asText } from '../order/sentence.ts';
 import { actionText, answerLines, closingText } from '../wording/closing.ts';
 import { problemText } from '../wording/problem.ts';
 import { nextStep, twiceOf } from './next-step.ts';
@@ -46,9 +47,7 @@ function stateOf(history: OrderHistory): [Tone, string] {
       return [appearances.some(isWaiting) ? 'bad' : 'plain', lastOutcome(history)];
     case 'queued':
     case 'retry':
-      return open?.heldBecause === undefined
-        ? ['plain', 'waits to be sent']
-        : ['bad', 'its batch is held'];
+      return open?.isHeld ? ['bad', 'its batch is held'] : ['plain', 'waits to be sent'];
     case 'sending':
       return ['plain', 'is being sent'];
     case 'unknown':
@@ -106,7 +105,8 @@ function outcomeEvents({ startedAt, file, result, deadLetter }: Appearance): His
   // The message of an unclear answer names its attempt.
   const isNamed = attempts === 0 || result.code === 'listed';
   const times = isNamed ? '' : ` after ${counted(attempts, 'attempt')}`;
-  const reason = message === '' || deadLetter?.problems ? '' : `: ${message}`;
+  const said = asText(message);
+  const reason = said === '' || deadLetter?.problems ? '' : `: ${said}`;
   const more = deadLetter && { more: detailsOf(deadLetter, attempts) };
   // A dead letter of a file in progress has no page: its rows are known with the report.
   const link = deadLetter &&
@@ -133,8 +133,8 @@ function detailsOf(
   const answer = letter.attempts === ofAttempt ? answerLines(letter) : [];
   const wrong = problems.map((one) => {
     const { line, field, value } = one;
-    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${problemText(one)}`;
-    return `line ${line}, ${field}${field && ' '}"${value}": ${problemText({ ...one, field: '' })}`;
+    if (value === '') return `line ${line}${field === '' ? ':' : ','} ${asText(problemText(one))}`;
+    return `line ${line}, ${field}${field && ' '}"${value}": ${asText(problemText({ ...one, field: '' }))}`;
   });
   const contents = known
     ? [`in this file:  ${itemsText(payload)}`, `already known: ${itemsText(known)}`]

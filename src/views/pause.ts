@@ -1,20 +1,19 @@
 import { GONE_REMEDY } from '../core/folder.ts';
-import { ago, clauses, count, counted, duration, withoutStop } from '../core/format.ts';
-import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
-import { listPauseEnd } from '../ledger/list-pauses.ts';
+import { ago, clauses, count, counted, duration } from '../core/format.ts';
+import { endOf } from '../deliver/pause-rules.ts';
 import {
   delivers,
   leftWithoutIntake,
   noDelivery,
-  pausedText,
   type ShownPause,
 } from '../operate/delivery/pause-delivery.ts';
 import type { Status } from '../operate/delivery/read-status.ts';
 import { daemonCounts, isBeating } from '../operate/heartbeat.ts';
-import { untilText, waitText } from '../operate/orders/wait-of.ts';
 import { goneText } from '../operate/own-folders.ts';
+import { asText } from '../order/sentence.ts';
 import { guaranteeRemedy, guaranteeText, needsAttention } from '../reconcile/guarantee.ts';
-import { fileWaitText } from '../wording/file-wait.ts';
+import { answerText, pauseAdvice, pausedText, pauseEnd } from '../wording/pause.ts';
+import { untilText, waitInShort, waitReason, waitText } from '../wording/wait.ts';
 import type { Block, Text, ViewColumn } from './view.ts';
 
 type Wait = Status['waits'][number];
@@ -23,26 +22,15 @@ type EndingPause = Pick<ShownPause, 'code' | 'nextTryAt' | 'waitsForOrder'>;
 
 /** What ends a pause, as a clause. */
 export function pauseEndText(pause: EndingPause, now: number): string {
-  const advice = pauseAdvice(pause);
-  const first = advice === undefined ? '' : `${advice}; then it `;
-  switch (endOf(pause)) {
-    case 'operator':
-      return 'until po-sync resume';
-    case 'list': {
-      const wait = (pause.nextTryAt ?? 0) - now;
-      const soonest = wait >= 1_000 ? `, in ${duration(wait)} at the earliest` : '';
-      return `${listPauseEnd(pause.code)}${soonest}`;
-    }
-    case 'automatic': {
-      if (pause.waitsForOrder)
-        return clauses(
-          advice ?? '',
-          'no order waits to be sent; the next order is sent as a trial',
-        );
-      const wait = (pause.nextTryAt ?? 0) - now;
-      return `${first}ends automatically${wait >= 1_000 ? `, next try in ${duration(wait)}` : ''}`;
-    }
-  }
+  const wait = (pause.nextTryAt ?? 0) - now;
+  const soonest = wait < 1_000 ? undefined : duration(wait);
+  const end = pauseEnd(pause.code);
+  if (end !== undefined) return `${end}${soonest ? `, in ${soonest} at the earliest` : ''}`;
+  const advice = pauseAdvice(pause.code) ?? '';
+  if (pause.waitsForOrder)
+    return clauses(advice, 'no order waits to be sent; the next order is sent as a trial');
+  const next = soonest ? `, next try in ${soonest}` : '';
+  return `${advice && `${advice}; then it `}ends automatically${next}`;
 }
 
 /** What ends a pause, and that a person need not wait for the next try after a repair. */
@@ -66,7 +54,7 @@ export function deliveryFact({ pauses, daemons, now }: Status, start: string): F
     : `start one with ${start} --role delivery, or with your service manager if it runs po-sync`;
   const missing = why === undefined ? [] : [[bad(why), `; ${step}`]];
   const paused = pauses.map((pause) => [
-    bad(pausedText(pause, now)),
+    bad(asText(pausedText(pause, now))),
     ` (${pauseStepsText(pause, now)})`,
   ]);
   const runs = daemons.some(isBeating)
@@ -75,9 +63,12 @@ export function deliveryFact({ pauses, daemons, now }: Status, start: string): F
   return ['delivery', ...(pauses.length + missing.length === 0 ? [runs] : [...missing, ...paused])];
 }
 
+/** Pauses and files that wait have their own places, with the reason. */
+const SAID: ReadonlySet<Wait['code']> = new Set(['pause', 'first-list', 'release', 'file']);
+
 /** What orders wait for, as a table without the reasons, which can be long, and below it those that the status does not say elsewhere. */
-export function waitBlocks({ waits, pauses, batches, listFailure, now }: Status): Block[] {
-  const hasEnds = waits.some((wait) => untilText(wait, now) !== '');
+export function waitBlocks({ waits, listFailure, now }: Status): Block[] {
+  const hasEnds = waits.some(({ until }) => until !== undefined);
   const columns: ViewColumn[] = [
     { title: 'orders', right: true },
     { title: 'wait for', cut: 'end', wish: 30 },
@@ -87,30 +78,19 @@ export function waitBlocks({ waits, pauses, batches, listFailure, now }: Status)
   const rows = waits.map((wait): Text[] => [
     // Of files that are not read yet, the text has the number.
     wait.orders === 0 ? '–' : count(wait.orders),
-    waitInShort(wait),
+    asText(waitInShort(wait)),
     ...(hasEnds ? [untilText(wait, now) || '–'] : []),
     wait.oldest ? oldestText(wait.oldest, now) : '–',
   ]);
-  const ofBatches = batches.flatMap(({ batch: { held, unsettled } }) => [
-    held && fileWaitText(held),
-    unsettled?.reason,
-  ]);
-  const known = new Set([...pauses.map(({ reason }) => reason), ...ofBatches]);
-  const isOfList = (wait: Wait) => wait.for === 'list' || wait.for === 'file-list';
-  const isSaid = (wait: Wait) =>
-    known.has(wait.reason) || (listFailure !== undefined && isOfList(wait));
+  const isSaid = ({ code }: Wait) =>
+    SAID.has(code) || (listFailure !== undefined && (code === 'list' || code === 'file-list'));
   const reasons = waits.flatMap((wait) =>
-    isSaid(wait) || waitText(wait) === waitInShort(wait) ? [] : [`For ${waitText(wait)}.`],
+    isSaid(wait) || waitReason(wait) === undefined ? [] : [`For ${asText(waitText(wait))}.`],
   );
   return [
     { kind: 'table', columns, rows },
     { kind: 'list', texts: reasons },
   ];
-}
-
-/** What orders wait for, without the reason; which daemon is missing is no reason. */
-function waitInShort(wait: Wait): string {
-  return waitText(wait.for === 'daemon' ? wait : { ...wait, reason: '' });
 }
 
 /** Of dead letters only the batch is known; the end of its name is enough for every command. */
@@ -125,12 +105,12 @@ function oldestText({ order, batch, since }: NonNullable<Wait['oldest']>, now: n
 /** That the API's list cannot be read, and what waits for it. */
 export function listFacts({ listFailure, queue, waits, now }: Status): Fact[] {
   if (listFailure === undefined) return [];
-  const { since, reason } = listFailure;
+  const { since } = listFailure;
   const waiting = [
     ...(queue.ordersInDoubt > 0 ? ['orders in doubt'] : []),
-    ...(waits.some((wait) => wait.for === 'file-list') ? ['new files'] : []),
+    ...(waits.some(({ code }) => code === 'file-list') ? ['new files'] : []),
   ];
-  const failed = ` for ${duration(now - since)}: ${withoutStop(reason)}`;
+  const failed = ` for ${duration(now - since)}: ${asText(answerText(listFailure))}`;
   return [
     ["API's list", [bad('could not be read'), `${failed}; ${waiting.join(' and ')} wait for it`]],
   ];

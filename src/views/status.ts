@@ -1,10 +1,10 @@
 import { ago, count, counted, orders, withoutStop } from '../core/format.ts';
-import { endOf, pauseAdvice } from '../deliver/pause-rules.ts';
+import { endOf } from '../deliver/pause-rules.ts';
 import { ignoredRemedy, ignoredText } from '../intake/folders.ts';
 import { notTakenText } from '../intake/offers.ts';
 import { CLOSE_UNREADABLE } from '../operate/batches/cancel-batch.ts';
 import { CORRECT_FILE, unsettledText } from '../operate/batches/list-batches.ts';
-import { delivers, leftWithoutIntake, pausedText } from '../operate/delivery/pause-delivery.ts';
+import { delivers, leftWithoutIntake } from '../operate/delivery/pause-delivery.ts';
 import { type Status, tokenText } from '../operate/delivery/read-status.ts';
 import {
   inboxText,
@@ -14,8 +14,10 @@ import {
   takesFiles,
   waitingTexts,
 } from '../operate/delivery/source-status.ts';
+import { asText } from '../order/sentence.ts';
 import { guaranteeRemedy, guaranteeText } from '../reconcile/guarantee.ts';
 import { fileWaitText } from '../wording/file-wait.ts';
+import { pauseAdvice, pausedText } from '../wording/pause.ts';
 import { batchTable } from './batch.ts';
 import {
   daemonsFact,
@@ -87,7 +89,7 @@ export function needsYou(status: Status): Text[] {
   const { daemons, queue, sources, notTaken = [] } = status;
   const letters = status.deadLetters - (status.sentAgain ?? 0);
   const forPerson = pauses.filter(
-    (pause) => endOf(pause) === 'operator' || pauseAdvice(pause) !== undefined,
+    (pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined,
   );
   const areFilesWaiting = queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
   const left = leftWithoutIntake(
@@ -106,7 +108,7 @@ export function needsYou(status: Status): Text[] {
     ...notTaken.map((one) => notTakenText({ remedy: 'po-sync tries again.', ...one })),
     ...filesThatNeedYou(status),
     ...forPerson.map(
-      (pause) => `Delivery is ${pausedText(pause, now)} (${pauseStepsText(pause, now)}).`,
+      (pause) => `Delivery is ${asText(pausedText(pause, now))} (${pauseStepsText(pause, now)}).`,
     ),
     ...folderFacts(status).flatMap(([, ...lines]) => lines),
     ...sources.flatMap((source) => {
@@ -140,7 +142,7 @@ function filesThatNeedYou({ batches, unreadable }: Status): Text[] {
       const { held, unsettled } = batch;
       const show = `po-sync batches show ${batch.batch.slice(-8)}`;
       return [
-        ...(held ? [[file(batch), ` is held; run ${show}: ${fileWaitText(held)}`]] : []),
+        ...(held ? [[file(batch), ` is held; run ${show}: ${asText(fileWaitText(held))}`]] : []),
         ...(unsettled
           ? [[file(batch), `: ${withoutStop(unsettled.reason)}. ${unsettledText(batch)}`]]
           : []),

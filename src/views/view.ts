@@ -1,3 +1,5 @@
+import type { Step } from '../order/fixing.ts';
+
 /** How text is emphasized. Color never carries information that the words do not. */
 export type Tone = 'plain' | 'strong' | 'quiet' | 'good' | 'doubtful' | 'bad';
 
@@ -31,13 +33,13 @@ export type ViewColumn = {
   leaves?: number;
 };
 
-/** A part of what is shown of a thing. Each fact can have several lines; of steps, a command begins with spaces. */
+/** A part of what is shown of a thing. Each fact can have several lines. */
 export type Block =
   | { kind: 'facts'; facts: readonly (readonly [name: string, ...lines: Text[]])[] }
   | { kind: 'table'; columns: readonly ViewColumn[]; rows: readonly (readonly Text[])[] }
   | { kind: 'list'; texts: readonly Text[] }
   | { kind: 'timeline'; events: readonly HistoryEvent[] }
-  | { kind: 'steps'; lines: readonly string[] }
+  | { kind: 'steps'; lines: readonly Step[] }
   | { kind: 'section'; title: string; blocks: readonly Block[] };
 
 /** What is shown of one thing, in a terminal and in a browser. */

@@ -10,6 +10,7 @@ import {
   saysOf,
   type ValueFacts,
 } from '../order/problem.ts';
+import { asText, type Sentence, sentence } from '../order/sentence.ts';
 
 /** What a person does to send the values of a row as they are. */
 const CONFIRM = 'write send into _do of fix.xlsx, or check the box in the form';
@@ -124,8 +125,8 @@ const REMEDIES: Partial<Table> = {
 type ReasonOf<Own extends Code> = { code: Own; facts: Facts[Own] };
 
 /** What is wrong, without the name of the column and without what to do. */
-export function faultText<Own extends Code>({ code, facts }: ReasonOf<Own>): string {
-  return SENTENCES[code](facts);
+export function faultText<Own extends Code>({ code, facts }: ReasonOf<Own>): Sentence {
+  return sentence(SENTENCES[code](facts));
 }
 
 /** What to do about it; "" for a value to correct. */
@@ -134,20 +135,35 @@ function remedyText<Own extends Code>({ code, facts }: ReasonOf<Own>): string {
 }
 
 /** The same and what to do. */
-export function problemText(problem: OwnReason & { field?: string }): string {
+export function problemText(problem: OwnReason & { field?: string }): Sentence {
   const remedy = remedyText(problem);
-  return `${shortText(problem)}${remedy && `. ${remedy}`}`;
+  return sentence(`${asText(shortText(problem))}${remedy && `. ${remedy}`}`);
+}
+
+/** Several problems, each once. `most` are shown, and all that say that the number is known. */
+export function problemsText(
+  problems: readonly (OwnReason & { field?: string })[],
+  most = Number.POSITIVE_INFINITY,
+): Sentence {
+  const each = Map.groupBy(problems, (one) => asText(problemText(one)))
+    .entries()
+    .toArray();
+  const first = each.filter(([, [one]], at) => at < most || one?.code === 'number-known');
+  const more = each.length - first.length;
+  const texts = first.map(([text]) => text);
+  return sentence([...texts, ...(more > 0 ? [`and ${more} more`] : [])].join(' | '));
 }
 
 /** What is wrong, without what to do. Only values have a column. */
-export function shortText({ field = '', ...reason }: OwnReason & { field?: string }): string {
-  return `${field}${field && ' '}${faultText(reason)}`;
+export function shortText({ field = '', ...reason }: OwnReason & { field?: string }): Sentence {
+  return sentence(`${field}${field && ' '}${asText(faultText(reason))}`);
 }
 
 /** Why an order ended as it did: our sentence and what to do, or the words of whoever answered. */
-export function reasonText(reason: Reason): string {
+export function reasonText(reason: Reason): Sentence {
   const { code, facts } = reason;
-  return saysOf(reason) ?? problemText({ code, facts } as OwnReason);
+  const says = saysOf(reason);
+  return says === undefined ? problemText({ code, facts } as OwnReason) : sentence(says);
 }
 
 /** `character`: as `U+202E`. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { pauseAdvice } from '../../src/deliver/pause-rules.ts';
+import { pauseAdvice } from '../../src/wording/pause.ts';
 import { until } from '../support/until.ts';
 import { openWorkplace } from '../support/workplace.ts';
 
@@ -100,7 +100,7 @@ describe('the alert rules', () => {
       'http-403',
       'http-404',
     ];
-    expect(codes.filter((code) => pauseAdvice({ code }) === undefined)).toEqual([]);
+    expect(codes.filter((code) => pauseAdvice(code) === undefined)).toEqual([]);
     expect(codes.filter((code) => codesOf('PoSyncPaused').test(code))).toEqual([]);
     const outages = ['api-down', 'token-unavailable', 'http-429', 'http-500', 'http-503'];
     for (const name of ['PoSyncPaused', 'PoSyncPausedByOutage']) {

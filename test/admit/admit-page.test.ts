@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAdmitPage } from '../../src/admit/admit-page.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -288,6 +288,15 @@ describe('admission of a page', () => {
       { duplicate: 1 },
       undefined,
     ]);
+  });
+
+  it('costs at most two commands an order, also where a later version of an export has it again', async () => {
+    const orders = Array.from({ length: 100 }, (_, i) => order(`PO-${i}`, i));
+    const sent = vi.spyOn(store.redis, 'sendCommand');
+    for (const batch of ['e1', 'e2']) await drop(batch, orders, { kind: 'export' });
+    expect(sent.mock.calls.length).toBeLessThanOrEqual(2 * 2 * orders.length);
+    sent.mockRestore();
+    expect(queued).toHaveLength(100);
   });
 
   it('of an export is final at once, and so is one more than an entry names', async () => {

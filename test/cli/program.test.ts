@@ -54,7 +54,7 @@ describe('help', () => {
   ])('of the unknown command "%s" is an error', async (names, parent) => {
     const { code, out, err } = await run('help', ...names.split(' '));
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/^po-sync: Unknown command/);
+    expect(err).toMatch(/^po-sync: error: unknown command/);
     expect(err).toContain(`${parent} --help`);
   });
 
@@ -95,55 +95,55 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
   [
     'statsu',
     'usage-unknown-command',
-    "Unknown command 'statsu'. Did you mean status?",
+    "error: unknown command 'statsu'\n(Did you mean status?)",
     'po-sync --help',
   ],
   [
     'dead-letters lst',
     'usage-unknown-command',
-    "Unknown command 'lst'. Did you mean list?",
+    "error: unknown command 'lst'\n(Did you mean list?)",
     'po-sync dead-letters --help',
   ],
   [
     'config shw',
     'usage-unknown-command',
-    "Unknown command 'shw'. Did you mean show?",
+    "error: unknown command 'shw'\n(Did you mean show?)",
     'po-sync config --help',
   ],
   [
     'batches list --limt 3',
     'usage-unknown-option',
-    "Unknown option '--limt'. Did you mean --limit?",
+    "error: unknown option '--limt'\n(Did you mean --limit?)",
     'po-sync batches list --help',
   ],
   [
     'batches list --limit 0',
     'usage-invalid-argument',
-    "Option '--limit <count>' argument '0' is invalid. Enter a whole number above 0, such as 100.",
+    "error: option '--limit <count>' argument '0' is invalid. Enter a whole number above 0, such as 100.",
     'po-sync batches list --help',
   ],
   [
     'explain',
     'usage-missing-argument',
-    "Missing required argument 'order'.",
+    "error: missing required argument 'order'",
     'po-sync explain --help',
   ],
   [
     'dead-letters resolve PO-1',
     'usage-missing-mandatory-option-value',
-    "Required option '--as <what>' not specified.",
+    "error: required option '--as <what>' not specified",
     'po-sync dead-letters resolve --help',
   ],
   [
     'dead-letters discard --batch A --batch B --yes',
     'usage-repeated-option',
-    "Option '--batch <batch>' takes one value, and is given more than once; run the command once for each.",
+    "error: option '--batch <batch>' takes one value, and is given more than once; run the command once for each",
     'po-sync dead-letters discard --help',
   ],
   [
     'status -e staging --environment production',
     'usage-repeated-option',
-    "Option '-e, --environment <name>' takes one value, and is given more than once; run the command once for each.",
+    "error: option '-e, --environment <name>' takes one value, and is given more than once; run the command once for each",
     'po-sync --help',
   ],
 ];

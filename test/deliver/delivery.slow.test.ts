@@ -8,9 +8,11 @@ import { next } from '../../src/ledger/state-machine/next.ts';
 import { resumeDelivery } from '../../src/operate/delivery/pause-delivery.ts';
 import { digestOf } from '../../src/order/digest.ts';
 import { fileWaitText } from '../../src/wording/file-wait.ts';
+import { pauseText } from '../../src/wording/pause.ts';
 import { numbersOf, openDeliveryRig } from '../support/delivery-rig.ts';
 import { orderOf, policy } from '../support/entry.ts';
 import { type OddAnswer, oddAt, openOddApi, storedNumbers } from '../support/odd-api.ts';
+import { answered, byOperator, ROLLED } from '../support/pause.ts';
 import { until } from '../support/until.ts';
 
 /** Every number stored exactly once. */
@@ -130,7 +132,8 @@ describe('delivery', () => {
     });
     await rig.submit('b1', numbersOf(20));
     await until('a pause', () => rig.breaker.current()?.code === code);
-    expect(rig.breaker.current()?.reason).toBe(`Not now, sorry (HTTP ${status})`);
+    const pause = rig.breaker.current();
+    expect(pause && pauseText(pause)).toBe(`Not now, sorry (HTTP ${status})`);
   });
 
   it('pauses when the credentials are refused, without hammering the token endpoint', async () => {
@@ -150,8 +153,7 @@ describe('delivery', () => {
     await using odd = await openOddApi(oddAt('token', () => answer));
     await using rig = await openDeliveryRig({ partner: odd });
     await rig.submit('b1', numbersOf(1));
-    const { reason } = await until('a pause', () => rig.breaker.current());
-    expect(reason).toContain(words);
+    expect(pauseText(await until('a pause', () => rig.breaker.current()))).toContain(words);
   });
 
   it('replaces a token that the API never accepted when a person resumes', async () => {
@@ -171,12 +173,10 @@ describe('delivery', () => {
     await using odd = await openOddApi(oddAt('token', ({ nth }) => (nth <= 2 ? busy : undefined)));
     await using rig = await openDeliveryRig({ partner: odd });
     await rig.submit('b1', numbersOf(5));
-    await until('a pause', () => rig.breaker.current());
-    const { code, reason, nextTryAt = 0 } = rig.breaker.current() ?? {};
-    expect({ code, reason }).toEqual({
-      code: 'token-unavailable',
-      reason: expect.stringMatching(/HTTP 429.*; it asks to wait 600 s$/),
-    });
+    const pause = await until('a pause', () => rig.breaker.current());
+    const { code, nextTryAt = 0 } = pause;
+    expect(code).toBe('token-unavailable');
+    expect(pauseText(pause)).toMatch(/HTTP 429.*; it asks to wait 600 s$/);
     expect(nextTryAt - rig.store.time.now()).toBeGreaterThan(550_000);
     // A daemon that starts meanwhile asks for nothing, and what it reports is the wait that is left.
     expect(await rig.partner.tokens.first()).toBe(false);
@@ -203,7 +203,7 @@ describe('delivery', () => {
       async () => received() >= 16 && (await sending()) === 10,
     );
     // As a command in another process sets it.
-    const hold = { code: 'operator', reason: 'stock-taking', since: rig.store.time.now() };
+    const hold = { ...byOperator('mia'), since: rig.store.time.now() };
     await rig.store.redis.hset(rig.store.keys.breaker, holdField('operator'), JSON.stringify(hold));
     await setTimeout(2 * HOLD_KNOWN);
     const before = received();
@@ -288,7 +288,7 @@ describe('delivery', () => {
 
   it('sends no order of a batch that was canceled while it waited for the end of a pause', async () => {
     await using rig = await openDeliveryRig({ faults: { faults: [] } });
-    await rig.breaker.hold('ledger-rolled-back', 'the list is read first');
+    await rig.breaker.hold(ROLLED);
     await rig.submit('b1', numbersOf(60));
     await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
     // As while the list is read: nothing is withdrawn then.
@@ -308,7 +308,7 @@ describe('delivery', () => {
   it('withdraws no order of a canceled batch before the list was read that the ledger waits for', async () => {
     await using rig = await openDeliveryRig({ faults: { faults: [] } });
     const { redis, keys, time } = rig.store;
-    await rig.breaker.hold('ledger-rolled-back', 'the list is read first');
+    await rig.breaker.hold(ROLLED);
     await rig.submit('b1', numbersOf(3));
     await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
     await redis.hset(keys.rebuild, { why: 'rolled-back', epoch: 'e', notBefore: 0 });
@@ -399,7 +399,7 @@ describe('delivery', () => {
 
     it('withdraws none of another file, also when the queue hands out a job of the first file again', async () => {
       await using rig = await openDeliveryRig({ faults: { faults: [] } });
-      await rig.breaker.hold('operator-pause', 'test');
+      await rig.breaker.hold(answered('operator-pause', 'test'));
       await rig.submit('b1', ['PO-0002']);
       await rig.submit('b2', ['PO-0001']);
       await keepDiscards('b1', noted('PO-0001', rig.store.time.now()), rig.store);
@@ -433,7 +433,7 @@ describe('delivery', () => {
 
     it('sends none that waited for the end of a pause when that became known', async () => {
       await using rig = await openDeliveryRig({ faults: { faults: [] } });
-      await rig.breaker.hold('ledger-rolled-back', 'the list is read first');
+      await rig.breaker.hold(ROLLED);
       await rig.submit('b1', numbersOf(3));
       await until('orders in hand', async () => (await rig.queue.waiting()) === 0);
       await keepDiscards('b1', noted('PO-0002', rig.store.time.now()), rig.store);
@@ -533,7 +533,7 @@ describe('delivery', () => {
     await release(Date.UTC(2026, 10, 23, 2, 36, 22));
     // 44 more refusals like those before do not hold it again, five of another kind do.
     expect(fileWaitText(await held())).toMatch(
-      /^1?\d of the last .* refusal, after the release by anna at 2026-11-23 .*:36:22.*: .*customer is blocked$/,
+      /^1?\d of the last .* refusal: .*customer is blocked \(after the release by anna at 2026-11-23 .*:36:22.*\)$/,
     );
     expect(await refused()).toBeGreaterThan(60);
     await release(rig.store.time.now());
@@ -545,7 +545,7 @@ describe('delivery', () => {
   it('hands out orders again that the queue lost', async () => {
     await using rig = await openDeliveryRig();
     const { keys, redis, time } = rig.store;
-    await rig.breaker.trip('test', 'held by the test');
+    await rig.breaker.trip(answered('test', 'held by the test'));
     await rig.submit('b1', numbersOf(30));
     const jobs = await redis.keys(`${keys.prefix}:orders:c-*`);
     await redis.del(`${keys.prefix}:orders:wait`, ...jobs);

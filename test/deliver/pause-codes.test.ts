@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { OPERATOR } from '../../src/deliver/circuit-breaker.ts';
-import { NEW_LEDGER, ROLLED_BACK } from '../../src/ledger/identity.ts';
+import { NEW_LEDGER, OPERATOR, ROLLED_BACK } from '../../src/ledger/pause-cause.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const src = path.join(root, 'src');
@@ -13,7 +12,9 @@ const textOf = (name: string) => readFileSync(path.join(src, name), 'utf8');
 
 /** The codes with which delivery pauses: written where it pauses, and those of a token that cannot be had. */
 const inRules = [
-  ...textOf('deliver/pause-rules.ts').matchAll(/trip\('([a-z0-9-]+)'|\bcode: '([a-z0-9-]+)'/g),
+  ...textOf('deliver/pause-rules.ts').matchAll(
+    /\bcode: (?:\w+ \? )?'([a-z0-9-]+)'(?: : '([a-z0-9-]+)')?/g,
+  ),
 ];
 const ofToken = files
   .filter((name) => name.startsWith('api/'))

@@ -3,7 +3,10 @@ import type { Seen } from '../../src/api/classify.ts';
 import type { TokenSource } from '../../src/api/token.ts';
 import type { CircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createPauseRules } from '../../src/deliver/pause-rules.ts';
+import type { PauseCause } from '../../src/ledger/pause-cause.ts';
+import { asText } from '../../src/order/sentence.ts';
 import type { RedisTime } from '../../src/redis/time.ts';
+import { pauseText } from '../../src/wording/pause.ts';
 import { policy } from '../support/entry.ts';
 
 /** Rules while other orders are accepted, and what they do to the breaker. */
@@ -13,7 +16,7 @@ function rules() {
     acceptedSince: async () => true,
     accepted: async () => undefined,
     reset: async () => undefined,
-    trip: async (_: string, reason: string, wait?: number) => trips.push([reason, wait]),
+    trip: async (cause: PauseCause, wait?: number) => trips.push([asText(pauseText(cause)), wait]),
   } as unknown as CircuitBreaker;
   const time = { now: () => 1_000_000 } as RedisTime;
   const tokens = { accepted: () => undefined } as unknown as TokenSource;

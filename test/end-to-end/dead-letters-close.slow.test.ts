@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { asText } from '../../src/order/sentence.ts';
 import type { Report } from '../../src/report/report.ts';
 import { openFixPlace as openWorkplace } from '../support/fix-as-text.ts';
 import type { Workplace } from '../support/workplace.ts';
@@ -79,7 +80,7 @@ it('of an export that was sent under another number is held where a later versio
   const held = await lastOf(place);
   const letters: DeadLetter[] = JSON.parse(await place.read(held, 'dead-letters.json'));
   expect(
-    letters.map(({ code, message }) => `${code}: ${message.replace(/ \(batch .*/, '')}`),
+    letters.map(({ code, message }) => `${code}: ${asText(message).replace(/ \(batch .*/, '')}`),
   ).toEqual([
     'renumbered: this number is already accepted as PO-9, from "fix.csv"',
     'renumbered: this number is already accepted as PO-8, from "fix.csv"',

@@ -354,7 +354,7 @@ describe("the operator's commands", () => {
     });
     expect(document).toMatchObject({
       daemons: [{ pid: daemon.child.pid, version: expect.any(String), host: expect.any(String) }],
-      pauses: [{ code: 'operator', reason: 'paused by anna: stock-taking', held: true }],
+      pauses: [{ code: 'operator', message: 'paused by anna: stock-taking', held: true }],
       batches: [{ file: 'later.csv', state: 'sending' }],
     });
     expect(place.stored().has('PO-100')).toBe(false);

@@ -68,7 +68,7 @@ it.concurrent('start --once ends after --max-wait while the list fails, says why
   const status = await place.json('status');
   expect(status).toMatchObject({
     queue: { unreadOrders: 2 },
-    waits: [{ for: 'daemon', unread: 2 }],
+    waits: [{ code: 'daemon', unread: 2 }],
   });
   await place.setFaults([]);
   expect((await once(place)).code).toBe(0);

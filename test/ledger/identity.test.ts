@@ -29,9 +29,7 @@ describe('identity', () => {
     const [hold = ''] = await place.store.redis.hvals(place.store.keys.breaker);
     expect(JSON.parse(hold)).toMatchObject({
       code: 'ledger-rolled-back',
-      reason: expect.stringMatching(
-        /^this Redis has no ledger, but .* it is another Redis, or it lost its data; the API's list/,
-      ),
+      facts: { loss: 'emptied' },
     });
   });
 

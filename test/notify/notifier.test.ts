@@ -11,6 +11,7 @@ import { type ListKind, readGuarantee } from '../../src/reconcile/guarantee.ts';
 import type { RedisTime } from '../../src/redis/time.ts';
 import { exportSource, inboxSource } from '../support/inbox-source.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { answered, byOperator } from '../support/pause.ts';
 import { refusals } from '../support/refusals.ts';
 
 const HOUR = 3_600_000;
@@ -92,7 +93,7 @@ describe('a pause', () => {
   });
 
   it('is reported once by all daemons, also after a restart, and so is its end', async () => {
-    await two.breaker.trip('api-down', 'the API answers 503');
+    await two.breaker.trip(answered('api-down', 'the API answers 503'));
     two.pass(11_000);
     for (let i = 0; i < 3; i += 1) await two.look();
     two.restart();
@@ -109,7 +110,7 @@ describe('a pause', () => {
   });
 
   it('of less than 10 s is not reported, nor is its end', async () => {
-    await two.breaker.trip('api-down', 'hiccup');
+    await two.breaker.trip(answered('api-down', 'hiccup'));
     two.pass(3_000);
     await two.look();
     await two.breaker.reset();
@@ -120,7 +121,7 @@ describe('a pause', () => {
 
   it('that repeats for the same cause is not reported within an hour, unless it lasts ten minutes; that of an operator always is', async () => {
     const flips = async (code: string, ms: number) => {
-      await two.breaker.trip(code, 'The API answers 401');
+      await two.breaker.trip(answered(code, 'The API answers 401'));
       two.pass(ms);
       await two.look();
       await two.breaker.reset();
@@ -142,7 +143,7 @@ describe('a pause', () => {
     for (let i = 0; i < 3; i += 1) expect(await operatorPauses()).toEqual(['paused', 'resumed']);
 
     async function operatorPauses(): Promise<string[]> {
-      await two.breaker.hold('operator', 'paused by mia');
+      await two.breaker.hold(byOperator('mia'));
       two.pass(3_000);
       await two.look();
       await two.breaker.release('operator');
@@ -152,7 +153,7 @@ describe('a pause', () => {
   });
 
   it('of an operator is reported after 2 s', async () => {
-    await two.breaker.hold('operator', 'paused by mia');
+    await two.breaker.hold(byOperator('mia'));
     await two.look();
     expect(two.sent).toEqual([]);
     two.pass(3_000);
@@ -169,7 +170,7 @@ describe('a pause', () => {
   ])(
     'says its code, and what a person must do or where it says more (%s)',
     async (code, remedy) => {
-      await two.breaker.trip(code, `${'Rehearsed status '.repeat(40)}(HTTP 401).`);
+      await two.breaker.trip(answered(code, `${'Rehearsed status '.repeat(40)}(HTTP 401).`));
       two.pass(11_000);
       await two.look();
       const what = `${remedy} when the API accepts an order.`;
@@ -183,19 +184,19 @@ describe('a pause', () => {
   );
 
   it('of an operator says how to end it', async () => {
-    await two.breaker.hold('operator', 'paused by mia: stock-taking.');
+    await two.breaker.hold(byOperator('mia', 'stock-taking.'));
     two.pass(3_000);
     await two.look();
-    const remedy = 'Run po-sync resume when delivery may continue.';
+    const remedy = 'It ends with po-sync resume.';
     const text = `Delivery to staging is paused by mia: stock-taking. ${remedy}`;
     expect(two.sent).toMatchObject([{ code: 'operator', remedy, text }]);
   });
 
   it('with a second reason is one pause, until none is left', async () => {
-    await two.breaker.trip('api-down', 'the API is away');
+    await two.breaker.trip(answered('api-down', 'the API is away'));
     two.pass(11_000);
     await two.look();
-    await two.breaker.hold('operator', 'paused by an operator');
+    await two.breaker.hold(byOperator('an operator'));
     await two.breaker.reset();
     two.pass(11_000);
     await two.look();

@@ -3,10 +3,11 @@ import { deliveryPaused, type Notice } from '../../src/notify/notice.ts';
 import { openOutbox } from '../../src/notify/outbox.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { answered } from '../support/pause.ts';
 import { until } from '../support/until.ts';
 
 const pauseOf = (reason: string): Notice =>
-  deliveryPaused({ environment: 'staging', at: 0, since: 0, code: 'api-down', reason });
+  deliveryPaused({ environment: 'staging', at: 0 }, { ...answered('api-down', reason), since: 0 });
 
 let store: Awaited<ReturnType<typeof openTestRedis>>;
 

@@ -3,7 +3,7 @@ import { intoInbox, openSteps } from '../../src/order/fixing.ts';
 
 it('the steps of an open dead letter quote a number that a shell would read otherwise', () => {
   const steps = openSteps('A $(id)', ['Correct the fix file.'], true);
-  expect(steps).toContain("  po-sync dead-letters discard --order 'A $(id)'");
+  expect(steps).toContainEqual({ command: "po-sync dead-letters discard --order 'A $(id)'" });
 });
 
 it('a fix file of an export goes into any inbox, whose path is named', () => {

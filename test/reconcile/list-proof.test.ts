@@ -319,8 +319,7 @@ it('after two settles delivery says what is missing, with both counts and the or
   await tickAfter(settle);
   expect(await hold()).toMatchObject({
     code: 'list-incomplete',
-    reason:
-      "the API's list showed 2 orders, order N-1 was sent, and it shows 2 orders, without that order or without others that it showed",
+    facts: { shown: 2, before: 2, order: 'N-1' },
   });
   for (let steps = 0; steps < 100; steps += 1) await tickAfter(settle / 10);
   // Growing waits up to a settle.

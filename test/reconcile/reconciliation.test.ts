@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
+import { OPERATOR } from '../../src/ledger/pause-cause.ts';
 import { countedList, learnFrom } from '../../src/reconcile/reconciliation.ts';
 import { configOf, LEAST } from '../support/config-text.ts';
 import { entryOf } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
+import { answered, byOperator } from '../support/pause.ts';
 
 const HOUR = 3_600_000;
 
@@ -23,7 +25,7 @@ async function openPaused() {
       onResumed: nothing,
     });
   const [breaker, other] = [open(), open()];
-  await breaker.trip('api-down', 'no complete answer', HOUR);
+  await breaker.trip(answered('api-down', 'no complete answer'), HOUR);
   const since = breaker.current()?.since ?? 0;
   const learn = learnFrom(breaker, store.time);
   const learnOfOrder = (after: number, wasCreated: boolean) =>
@@ -58,7 +60,7 @@ it('a wait that the API asked for and a pause by an operator stay', async () => 
   expect(paused.waits()).toBe(true);
   expect(paused.breaker.slowUntil()).toBeGreaterThan(0);
   await paused.breaker.lift();
-  await paused.breaker.hold(OPERATOR, 'maintenance');
+  await paused.breaker.hold(byOperator('mia', 'maintenance'));
   await paused.learnOfOrder(HOUR, true);
   expect(paused.breaker.current()).toMatchObject({ code: OPERATOR, held: true });
 });

@@ -151,7 +151,8 @@ describe('verifier', () => {
     expect(rig.lists).toBe(2);
     expect((await listState({ redis, keys })).failure).toEqual({
       since,
-      reason: 'no data for 30 s',
+      says: 'no data for 30 s',
+      answer: 'no-answer',
     });
     const told = () =>
       lines

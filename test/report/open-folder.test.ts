@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
+import { sentence } from '../../src/order/sentence.ts';
 import { type OpenState, writeOpen } from '../../src/report/open-folder.ts';
 import { readSheet } from '../support/fix-workbook.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -16,7 +17,7 @@ const letter = (number: string, quantity: string): DeadLetter => ({
   kind: 'refused',
   stage: 'delivery',
   code: '400',
-  message: 'unknown <article>',
+  message: sentence('unknown <article>'),
   signature: 's',
   attempts: 1,
   firstAt: '2026-11-21T07:15:00.000Z',
@@ -28,7 +29,7 @@ const letter = (number: string, quantity: string): DeadLetter => ({
 const order = (number: string): OpenState['facts']['orders'][number] => ({
   number,
   kind: 'refused',
-  message: 'unknown <article>',
+  message: sentence('unknown <article>'),
   batch: 'b',
   file: 'orders.csv',
   line: 2,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type OrderResult, OUTCOMES } from '../../src/order/outcome.ts';
+import { sentence } from '../../src/order/sentence.ts';
 import { RESULTS_HEADER, readResults, resultLine } from '../../src/report/results.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
@@ -17,7 +18,7 @@ const results: fc.Arbitrary<OrderResult> = fc.record({
   attempts: fc.nat(20),
   at: fc.constant('2026-11-21T07:15:04.000Z'),
   code: text,
-  message: text,
+  message: text.map(sentence),
 });
 
 it('results are read as they were written, with any text', async () => {

@@ -1,6 +1,6 @@
 import { codeOf } from '../../src/core/errors.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
-import { ROLLED_BACK } from '../../src/ledger/identity.ts';
+import { ROLLED_BACK } from '../../src/ledger/pause-cause.ts';
 import type { DeadLetter } from '../../src/order/dead-letter.ts';
 import type { CheckedOrder } from '../../src/order/order.ts';
 import type { OutcomeCounts } from '../../src/order/outcome.ts';

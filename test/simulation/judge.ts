@@ -1,5 +1,6 @@
 import type { Entry } from '../../src/ledger/entry.ts';
 import type { Outcome } from '../../src/order/outcome.ts';
+import { waitReason } from '../../src/wording/wait.ts';
 import { faultsOfReports } from './judge-reports.ts';
 import { STICKY_ORDER } from './network.ts';
 import { isRefused } from './orders.ts';
@@ -149,15 +150,14 @@ function isInProgress({ state }: Standing): boolean {
 function waitsVisibly({ store, weather, deeds }: World, number: string): boolean {
   if (isStuckOnList(store, weather, deeds)) {
     const wait = waitIn(store, number);
-    return wait?.for === 'first-list' && wait.reason !== '';
+    return wait?.code === 'first-list';
   }
   if (weather.stickyOrder === 'none' || store.hget(KEYS.breaker, 'code') === null) return false;
   const wait = waitIn(store, number);
-  if (wait === undefined || wait.reason === '' || wait.until === undefined) return false;
-  return (
-    wait.for === 'list' ||
-    (number === STICKY_ORDER && (wait.for === 'pause' || wait.for === 'retry'))
-  );
+  if (wait === undefined || waitReason(wait) === undefined || wait.until === undefined)
+    return false;
+  const { code } = wait;
+  return code === 'list' || (number === STICKY_ORDER && (code === 'pause' || code === 'retry'));
 }
 
 /** An order that is left to a person, of which `status` does not say why. */
@@ -166,7 +166,7 @@ function silentFaultOf(
   { store }: World,
 ): Fault | undefined {
   const wait = entry && waitIn(store, number);
-  return wait?.for === 'person' && wait.reason === '' ? 'waits without a reason' : undefined;
+  return wait?.code === 'person' && !wait.facts.says ? 'waits without a reason' : undefined;
 }
 
 function faultOf({ number, times, standing: { state } }: Judged, world: World): Fault | undefined {

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import type { ListedOrder } from '../../src/api/list.ts';
 import { PoSyncError } from '../../src/core/errors.ts';
-import { createCircuitBreaker, OPERATOR } from '../../src/deliver/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
+import { LIST_INCOMPLETE, OPERATOR } from '../../src/ledger/pause-cause.ts';
 import { mayBeThere } from '../../src/ledger/state-machine/decision.ts';
 import { cancelBatch, releaseBatch } from '../../src/operate/batches/cancel-batch.ts';
 import {

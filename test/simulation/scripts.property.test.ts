@@ -12,10 +12,10 @@ import { openStore, type Store } from './store.ts';
 /** One call of one script. */
 type Call = { file: string; keys: readonly string[]; args: readonly (string | number)[] };
 
-const HOLD = JSON.stringify({ code: 'rolled-back', reason: 'first the list', since: 1000 });
+const HOLD = JSON.stringify({ code: 'rolled-back', facts: { loss: 'copied' }, since: 1000 });
 const TURN_HOLD = JSON.stringify({
   code: 'list-incomplete',
-  reason: 'the list lacks it',
+  facts: { shown: 1 },
   since: 2000,
   turn: 'PO-1',
 });
@@ -186,11 +186,11 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .record({
-        number: maybe(number),
+        number: fc.constantFrom(undefined, 'PO-1', 'PO-2'),
         batch,
-        version: maybe(fc.constantFrom(5, 6)),
-        action: maybe(fc.constant('{"a":1}')),
-        seen: maybe(fc.constantFrom(0, 5, 6)),
+        version: fc.constantFrom(undefined, 5, 6),
+        operatorAction: fc.constantFrom(undefined, '{"a":1}'),
+        seen: fc.constantFrom(undefined, 0, 5, 6),
       })
       .map((one) => ({
         file: 'ledger/close-dead-letters.lua',
@@ -205,15 +205,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         ],
         args: [
           KEYS.prefix,
-          one.number,
-          one.batch,
-          one.version,
-          'compact',
-          '{"closed":2}',
-          one.action,
-          one.seen,
-          '0',
-          '1',
+          JSON.stringify({
+            ...one,
+            key: one.number,
+            ordinal: '1',
+            compact: 'compact',
+            closing: '{"closed":2}',
+          }),
         ],
       })),
   },
@@ -301,7 +299,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
         max: time,
         wait: time,
         code: fc.constant('code'),
-        reason: fc.constantFrom('why', 'other'),
+        facts: fc.constantFrom('{"says":"why"}', '{"says":"other"}'),
       })
       .map((one) => ({
         file: 'deliver/circuit-breaker.lua',

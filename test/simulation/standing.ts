@@ -1,8 +1,9 @@
 import { allPauses } from '../../src/deliver/breaker-view.ts';
 import { decodeCompact, decodeEntry, type Entry } from '../../src/ledger/entry.ts';
 import { dueTime } from '../../src/ledger/ledger.ts';
-import { LIST_INCOMPLETE } from '../../src/ledger/list-pauses.ts';
+import { LIST_INCOMPLETE } from '../../src/ledger/pause-cause.ts';
 import { type Wait, waitOf } from '../../src/operate/orders/wait-of.ts';
+import type { FileWait } from '../../src/order/file-wait.ts';
 import { STICKY_ORDER } from './network.ts';
 import type { Deeds } from './people.ts';
 import { KEYS } from './setting.ts';
@@ -51,6 +52,8 @@ export function isStuckOnList(
   return (mayLack || isSticky || isWrong) && hold.includes(LIST_INCOMPLETE);
 }
 
+const HELD: FileWait = { code: 'volume', facts: { orders: 2, maxOrders: 1 } };
+
 /** What `status` shows that an order waits for; undefined when it is settled. */
 export function waitIn(store: Store, number: string): Wait | undefined {
   const { entry } = standingOf(store, number);
@@ -61,7 +64,7 @@ export function waitIn(store: Store, number: string): Wait | undefined {
     now: ledgerTime(store, KEYS.identity),
     isServed: true,
     pauses: allPauses(Object.fromEntries(store.fields(KEYS.breaker))),
-    held: new Map([...store.members(KEYS.held)].map((batch) => [batch, 'held'])),
+    held: new Map([...store.members(KEYS.held)].map((batch) => [batch, HELD])),
     slowUntil: Number(store.hget(KEYS.breaker, 'slowUntil') ?? 0),
     nextTurnAt: 0,
     list: { nextAt: 0 },

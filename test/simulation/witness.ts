@@ -1,5 +1,5 @@
-import { OPERATOR } from '../../src/deliver/circuit-breaker.ts';
 import { INTENT_FRESH, INTENT_TRAVELS } from '../../src/ledger/entry.ts';
+import { OPERATOR } from '../../src/ledger/pause-cause.ts';
 import type { FaultFound } from './judge.ts';
 import type { Deeds } from './people.ts';
 import { KEYS } from './setting.ts';

@@ -1,6 +1,7 @@
 import { type DeadLetterKind, noOutcomes, type Outcome } from '../../src/order/outcome.ts';
 import type { Problem } from '../../src/order/problem.ts';
 import type { FileShape, SourceRecord } from '../../src/order/record.ts';
+import { sentence } from '../../src/order/sentence.ts';
 import { deadLetterOf, deliveryDeadLetterOf } from '../../src/report/dead-letters.ts';
 import type { Report } from '../../src/report/report.ts';
 import type { ReportedOrder, ReportInput } from '../../src/report/write-report.ts';
@@ -41,7 +42,11 @@ export function dead(
     firstAt: AT,
     lastAt: AT,
   });
-  return { order, result: { ...result, outcome: kind, code, message }, deadLetter: deadLetter };
+  return {
+    order,
+    result: { ...result, outcome: kind, code, message: sentence(message) },
+    deadLetter: deadLetter,
+  };
 }
 
 /** An order with problems: never sent. */
@@ -125,7 +130,7 @@ function base(records: SourceRecord[]) {
     attempts: 1,
     at: AT,
     code: '',
-    message: '',
+    message: sentence(''),
   };
   return { order, result };
 }

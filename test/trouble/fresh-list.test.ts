@@ -36,15 +36,15 @@ const lists = ({ calls }: OddApi): number =>
   calls.filter(({ endpoint }) => endpoint === 'list').length;
 
 type Waiting = Omit<Awaited<ReturnType<TroublePlace['status']>>, 'waits'> & {
-  waits: { for: string; reason: string; unread?: number }[];
-  listFailure?: { reason: string };
+  waits: { code: string; message: string; unread?: number }[];
+  listFailure?: { message: string };
 };
 
 /** The status as soon as so many orders wait for the list, unread. */
 async function waitingFor(place: TroublePlace, unread: number): Promise<Waiting> {
   return until(`${unread} orders waiting`, async () => {
     const now: Waiting = await place.status();
-    return now.waits.some((one) => one.for === 'file-list' && one.unread === unread) && now;
+    return now.waits.some((one) => one.code === 'file-list' && one.unread === unread) && now;
   });
 }
 
@@ -129,8 +129,8 @@ describe.concurrent('with a period, while the list', () => {
       expect(await place.outcomes()).toMatchObject(accepted);
       await until('the reason', async () => (await waitingFor(place, 3)).listFailure);
       const { waits, listFailure } = await waitingFor(place, 3);
-      expect(waits).toMatchObject([{ for: 'file-list', orders: 0, unread: 3 }]);
-      expect(waits[0]?.reason).toContain(listFailure?.reason);
+      expect(waits).toMatchObject([{ code: 'file-list', orders: 0, unread: 3 }]);
+      expect(waits[0]?.message).toContain(listFailure?.message);
       const { out } = await place.run('status');
       expect(out).toMatch(/API's list\s+could not be read/);
       expect(out).toContain('new files wait for it');

@@ -40,8 +40,8 @@ describe.concurrent('an API that accepts a token later than it was issued', () =
       await place.drop('orders.csv', csv(numbers));
       if (skew === 10_000)
         await until('the reason', async () =>
-          (await place.status()).pauses.some(({ reason }) =>
-            reason.includes('the API does not accept fresh tokens yet; not yet valid'),
+          (await place.status()).pauses.some(({ message }) =>
+            message.includes('the API does not accept fresh tokens yet; not yet valid'),
           ),
         );
       await place.settled(numbers);

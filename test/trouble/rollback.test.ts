@@ -88,7 +88,7 @@ it.concurrent('while a Redis fails over again and again nothing is sent, and the
   const breaking = setInterval(() => void lose(), 2_000);
   await using _ = { [Symbol.asyncDispose]: async () => clearInterval(breaking) };
   await place.drop('orders.csv', csv(['PO-1']));
-  await until('the reason', async () => (await place.status()).waits[0]?.for === 'redis');
+  await until('the reason', async () => (await place.status()).waits[0]?.code === 'redis');
   expect(sent(api.calls)).toEqual([]);
   clearInterval(breaking);
   await place.settled(['PO-1']);

@@ -1,13 +1,13 @@
-import type { WaitKind } from '../../src/operate/orders/wait-of.ts';
+import type { WaitKind } from '../../src/ledger/wait-cause.ts';
 import { OUTCOMES } from '../../src/order/outcome.ts';
 import type { Endpoint, OddApi } from '../support/odd-api.ts';
 
 export type Status = {
-  pauses: { code: string; reason: string }[];
+  pauses: { code: string; message: string }[];
   deadLetters: number;
   guarantee: { assumption: string; measured: unknown }[];
   queue: { unsettledOrders: number };
-  waits: { for: WaitKind; reason: string; orders: number; until?: string }[];
+  waits: { code: WaitKind; message: string; orders: number; until?: string }[];
   batches: { state: string; counts: Record<string, number | null> }[];
 };
 
@@ -75,16 +75,18 @@ function settledIn(counts: Record<string, number | null>): number {
 /** Every order that is not settled waits for something that status names, with a reason where it has one. */
 function unnamed({ waits, queue }: Status): string[] {
   const settled: readonly WaitKind[] = ['person', 'order'];
-  const waiting = waits.filter((wait) => !settled.includes(wait.for));
+  const waiting = waits.filter((wait) => !settled.includes(wait.code));
   const named = waiting.reduce((sum, { orders }) => sum + orders, 0);
   const explained: readonly WaitKind[] = ['pause', 'first-list', 'release', 'list'];
-  const silent = waiting.filter((wait) => explained.includes(wait.for) && wait.reason === '');
+  const silent = waiting.filter(
+    ({ code, message }) => explained.includes(code) && !message.includes(': '),
+  );
   return [
     // Both are read while orders may move on.
     ...(named < queue.unsettledOrders - 8
       ? [`status names ${named} of ${queue.unsettledOrders} orders that wait`]
       : []),
-    ...silent.map((wait) => `status gives no reason for ${wait.for}`),
+    ...silent.map(({ code }) => `status gives no reason for ${code}`),
   ];
 }
 

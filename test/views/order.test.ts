@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { createPaint } from '../../src/cli/terminal/print.ts';
 import { viewText } from '../../src/cli/terminal/view-text.ts';
 import type { OpenOrder, OrderHistory } from '../../src/operate/orders/explain-order.ts';
+import { sentence } from '../../src/order/sentence.ts';
 import { waitingSteps } from '../../src/views/next-step.ts';
 import { orderView } from '../../src/views/order.ts';
+import { refusals } from '../support/refusals.ts';
 
 const AT = '2026-11-21T07:16:00Z';
 const SETTING = {
@@ -31,7 +33,7 @@ const OPEN: OpenOrder = {
   attempts: 0,
   used: 0,
   history: [],
-  waitsFor: { for: 'person', reason: '' },
+  waitsFor: { code: 'person', facts: {} },
   followedBy: [],
 };
 const base = { order: 'PO-1', operatorActions: [], appearances: [] };
@@ -49,7 +51,7 @@ it('an order that was sent again and refused again has the end of both rounds', 
     source: 'erp',
     file: 'erp.csv',
     startedAt: AT,
-    result: { ...result, at: '2026-11-21T07:16:05Z', message: 'X is invalid' },
+    result: { ...result, at: '2026-11-21T07:16:05Z', message: sentence('X is invalid') },
   };
   const history = [
     {
@@ -84,15 +86,19 @@ it('an order that was sent again and refused again has the end of both rounds', 
 it('an order of a held batch names the same steps as its batch', () => {
   const open: OpenOrder = {
     ...OPEN,
-    heldBecause: 'refused alike',
-    waitsFor: { for: 'release', reason: 'refused alike' },
+    isHeld: true,
+    waitsFor: { code: 'release', facts: refusals('refused alike') },
   };
   const text = shown({ ...base, state: 'queued', open });
-  expect(text).toContain(waitingSteps('b').join('\n'));
+  expect(text).toContain(
+    waitingSteps('b')
+      .map((step) => (typeof step === 'string' ? step : `  ${step.command}`))
+      .join('\n'),
+  );
 });
 
 it('an order that waits for a daemon names the command that starts one', () => {
-  const open: OpenOrder = { ...OPEN, waitsFor: { for: 'daemon', reason: 'no daemon is running' } };
+  const open: OpenOrder = { ...OPEN, waitsFor: { code: 'daemon', facts: { lacks: 'all' } } };
   const history: OrderHistory = { ...base, state: 'queued', open };
   expect(orderHistoryText(history, { ...SETTING, start: 'npm start' })).toContain(
     '\nRun npm start.\n',
@@ -126,7 +132,7 @@ it.each([80, 120])(
         attempts: 1,
         at: AT,
         code: '400',
-        message,
+        message: sentence(message),
       },
     };
     const history: OrderHistory = { ...base, state: 'refused', appearances: [refused] };

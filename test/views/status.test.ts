@@ -10,7 +10,7 @@ import { noOutcomes } from '../../src/order/outcome.ts';
 import { judgeGuarantee } from '../../src/reconcile/guarantee.ts';
 import { batchTable as batchBlock, batchView } from '../../src/views/batch.ts';
 import { needsYou, statusView } from '../../src/views/status.ts';
-import { fileWaitText } from '../../src/wording/file-wait.ts';
+import { answered, byOperator, ROLLED } from '../support/pause.ts';
 import { refusals } from '../support/refusals.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -49,13 +49,13 @@ const STATUS: Status = {
   queue: { waitingJobs: 61, unsettledOrders: 1204, ordersInDoubt: 2, unreadOrders: 0 },
   waits: [
     {
-      for: 'pause',
-      reason: 'paused by anna',
+      code: 'pause',
+      facts: byOperator('anna'),
       orders: 1202,
       until: NOW + 5_000,
       oldest: { order: 'PO-1', batch: BATCH.batch, since: NOW - 300_000 },
     },
-    { for: 'person', reason: '', orders: 3, oldest: { batch: BATCH.batch, since: NOW - 300_000 } },
+    { code: 'person', facts: {}, orders: 3, oldest: { batch: BATCH.batch, since: NOW - 300_000 } },
   ],
   deadLetters: 3,
   guarantee: [],
@@ -74,14 +74,9 @@ const STATUS: Status = {
   ],
   token: { present: true, expiresInMs: 2_467_000 },
   pauses: [
-    { code: 'operator', reason: 'paused by anna\u202e', since: NOW - 60_000, held: true },
-    {
-      code: 'ledger-rolled-back',
-      reason: 'Redis lost part of the ledger',
-      since: NOW - 5_000,
-      held: true,
-    },
-    { code: 'api-down', reason: 'connect ECONNREFUSED', since: NOW - 192_000, held: false },
+    { ...byOperator('anna\u202e'), since: NOW - 60_000, held: true },
+    { ...ROLLED, since: NOW - 5_000, held: true },
+    { ...answered('api-down', 'connect ECONNREFUSED'), since: NOW - 192_000, held: false },
   ],
 };
 const statusText = (status: Status, format: Format, start?: string) =>
@@ -101,9 +96,8 @@ describe('the status', () => {
       STATUS.daemons.map((one) => ({ ...one, ...(role && { role }) }));
     const idle = { ...STATUS, deadLetters: 0, unreadable: [], pauses: [] };
     const wait = {
-      for: 'daemon',
-      role: 'delivery',
-      reason: 'no daemon delivers',
+      code: 'daemon',
+      facts: { lacks: 'delivery' },
       orders: 4,
     } as const;
     const orders = { ...idle, waits: [wait] };
@@ -158,7 +152,7 @@ describe('the status', () => {
     );
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(orders)));
     isAsDescribed('status', shown);
-    expect(shown).toMatchObject({ waits: [{ for: 'daemon', role: 'delivery' }] });
+    expect(shown).toMatchObject({ waits: [{ code: 'daemon', facts: { lacks: 'delivery' } }] });
   });
 
   it('names what a daemon cannot take, and what it does not read, as its schema has it', () => {
@@ -201,21 +195,20 @@ describe('the status', () => {
         '  3 orders need a person; run po-sync dead-letters list',
         '  broken.csv (batch 3f2a91c0) cannot be read: Line 2 opens a quote that is never closed. Close the quote.',
         '  A readable file of the same name closes an unreadable one, and so does: po-sync batches cancel BATCH',
-        '  Delivery is paused by anna\\u202e, for 1 min (until po-sync resume).',
+        '  Delivery is paused by anna\\u202e, for 1 min (ends with po-sync resume).',
         '',
         'Orders that wait',
         '  orders  wait for              until   oldest',
         '   1,202  the end of the pause  in 5 s  PO-1, 5 min ago',
         '       3  a person              –       batch 3f2a91c0, 5 min ago',
-        '  For the end of the pause: paused by anna.',
         '',
         'Batches in progress',
         '  batch                                   file                 state                    done  accepted  open  taken',
         '  20261121T115500Z-inbox-orders-3f2a91c0  orders\\u001b[2J.csv  sending  █░░░░░░░ 1,200/5,000     1,200     3  5 min ago',
         '',
         'Now',
-        '  delivery      paused by anna\\u202e, for 1 min (until po-sync resume)',
-        "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger (ends when the API's list has been read)",
+        '  delivery      paused by anna\\u202e, for 1 min (ends with po-sync resume)',
+        "                paused for 5 s (ledger-rolled-back): Redis lost part of the ledger; a daemon that takes files reads the reports first, then the API's list is read (ends when the API's list has been read)",
         '                paused for 3 min 12 s (api-down): connect ECONNREFUSED (ends automatically)',
         '  daemons       1 running: host-a:4711 for 2 h (0.1.0)',
         '  token         valid for 41 min 7 s',
@@ -231,7 +224,10 @@ describe('the status', () => {
   });
 
   it("says that the API's list cannot be read, for how long and why, as its schema has it", () => {
-    const status = { ...STATUS, listFailure: { since: NOW - 95_000, reason: 'no data for 30 s' } };
+    const status = {
+      ...STATUS,
+      listFailure: { since: NOW - 95_000, says: 'no data for 30 s', answer: 'no-answer' },
+    };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
       "\n  API's list    could not be read for 1 min 35 s: no data for 30 s; orders in doubt wait for it\n",
     );
@@ -268,8 +264,9 @@ describe('the status', () => {
     ['token-unavailable', 'none, and none can be requested now: it answers 503'],
     ['token-refused', 'none, and none can be requested now: it answers 503'],
     ['token-not-accepted', 'none that the API accepts: it answers 503'],
-  ])('says during a pause for the token (%s) why none is stored', (unusable, text) => {
-    const status = { ...STATUS, token: { present: false, unusable, reason: 'it answers 503.' } };
+  ])('says during a pause for the token (%s) why none is stored', (code, text) => {
+    const unusable = answered(code, 'it answers 503.');
+    const status = { ...STATUS, token: { present: false, unusable } };
     expect(statusText(status, { paint: plain, columns: undefined })).toContain(
       `  token         ${text}\n`,
     );
@@ -278,7 +275,9 @@ describe('the status', () => {
   it.each([100, 80, 70])('fits into %i columns', (columns) => {
     const text = statusText(STATUS, { paint: plain, columns });
     expect(Math.max(...text.split('\n').map(textWidth))).toBeLessThanOrEqual(columns);
-    expect(text).toMatch(/\n {2}delivery +paused by anna.*, for 1 min.*\n {16}paused for 5 s/);
+    expect(text).toMatch(
+      /\n {2}delivery +paused by anna.*, for 1 min.*\n(?: {16}.*\n)? {16}paused for 5 s/,
+    );
   });
 
   it.each([undefined, 120, 80])(
@@ -300,8 +299,8 @@ describe('the status', () => {
         report: '/reports/b',
       } as const;
       const waits = [
-        { for: 'release', reason: fileWaitText(refusals(reason)), orders: 3, unread: 4 },
-        { for: 'retry', reason: `${reason}.`, orders: 2, until: NOW + 60_000 },
+        { code: 'release', facts: refusals(reason), orders: 3, unread: 4 },
+        { code: 'retry', facts: { says: `${reason}.` }, orders: 2, until: NOW + 60_000 },
       ] as const;
       const format = { paint: plain, columns };
       const text = statusText(

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { PoSyncError, toError } from '../../core/errors.ts';
-import { iso, withoutStop } from '../../core/format.ts';
+import { iso } from '../../core/format.ts';
 import { noDelivery } from '../../operate/delivery/pause-delivery.ts';
 import { type Html, html, timeText } from '../../report/page/html.ts';
+import { pauseText } from '../../wording/pause.ts';
 import type { ApiContext, Snapshot } from '../api/api-context.ts';
 import {
   type AdminRequest,
@@ -143,7 +144,7 @@ function stateOf(snapshot: Snapshot | undefined): Html {
   const [pause] = status.pauses;
   // Only a fixed time: a page that stays open does not count on.
   if (pause)
-    return html`${badge('bad', 'Paused')} since ${timeText(iso(pause.since))}: ${withoutStop(pause.reason)}`;
+    return html`${badge('bad', 'Paused')} since ${timeText(iso(pause.since))}: ${pauseText(pause)}`;
   if (status.daemons.length === 0) return badge('bad', 'No daemon is running');
   const missing = noDelivery(status.daemons);
   if (missing !== undefined) return badge('bad', missing.replace('no', 'No'));

@@ -3,7 +3,7 @@ import { count, counted } from '../../core/format.ts';
 import type { OrderToSend, UploadPreview } from '../../operate/uploads/preview-upload.ts';
 import { formatText } from '../../order/batch.ts';
 import { asShown } from '../../order/text.ts';
-import { type Html, html, localTimes } from '../../report/page/html.ts';
+import { type Html, html } from '../../report/page/html.ts';
 import { mapFiles } from '../../setup/map-files.ts';
 import { DECLARE, printProposals, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
@@ -146,7 +146,7 @@ function detailsOf(preview: UploadPreview, source: string): Html {
     html`${problemText({ ...one, field: '' })}`,
   ]);
   const taken = conflicts.map((number) => html`<li>${link(orderPath(number), number)}</li>`);
-  const hints = warnings.map((text) => html`<li>${localTimes(text)}</li>`);
+  const hints = warnings.map((text) => html`<li>${text}</li>`);
   return html`${wrong.length === 0 ? undefined : html`<h2>First problems</h2><p>Correct them in your file and upload it again, or send the file as it is: then each order that needs a person has a page on which it is corrected or confirmed.</p>${table('Problems', ['line', 'order', 'column', 'value', 'problem'], wrong)}`}
 ${taken.length === 0 ? undefined : html`<h2>First conflicts</h2><ul>${taken}</ul><p>${NUMBER_TAKEN} Where the page of the order says that it is in progress, wait for its outcome first.</p>`}
 ${hints.length === 0 ? undefined : html`<h2>Warnings</h2><ul>${hints}</ul>`}

@@ -1,5 +1,6 @@
 import { iso } from '../../core/format.ts';
-import { type Html, html, localTimes, timeText } from '../../report/page/html.ts';
+import type { Step } from '../../order/fixing.ts';
+import { type Html, html, timeText } from '../../report/page/html.ts';
 import type { Block, Subject, Text, Tone } from '../../views/view.ts';
 import { badge, batchPath, facts, letterPath, link, orderPath, table } from './parts.ts';
 
@@ -43,11 +44,11 @@ function blockPart(block: Block, name: string): Html {
 }
 
 /** Sentences, and commands for somebody who has a terminal. */
-function stepsPart(lines: readonly string[]): Html {
-  const parts = lines.map((line) =>
-    line.startsWith('  ')
-      ? html`<code class="command">${line.trim()}</code><br>`
-      : html`${localTimes(line)} `,
+function stepsPart(lines: readonly Step[]): Html {
+  const parts = lines.map((step) =>
+    typeof step === 'string'
+      ? html`${step} `
+      : html`<code class="command">${step.command}</code><br>`,
   );
   return lines.length === 0 ? html`` : html`<p>${parts}</p>`;
 }
@@ -58,15 +59,15 @@ function withBreaks(lines: readonly Text[]): Html {
 
 /** A text on a page, with its links. */
 function textPart(text: Text): Html {
-  if (typeof text === 'string') return localTimes(text);
+  if (typeof text === 'string') return html`${text}`;
   return html`${text.map((part) => {
-    if (typeof part === 'string') return localTimes(part);
+    if (typeof part === 'string') return html`${part}`;
     const { text: words, tone = 'plain', about, share } = part;
     const bar =
       share === undefined
         ? undefined
         : html`<progress max="1" value="${share}" aria-label="done"></progress> `;
-    const shown = about ? link(pathOf(about), words) : html`${bar}${localTimes(words)}`;
+    const shown = about ? link(pathOf(about), words) : html`${bar}${words}`;
     return tone === 'plain' ? shown : html`<span class="${TONES[tone]}">${shown}</span>`;
   })}`;
 }

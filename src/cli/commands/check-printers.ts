@@ -9,6 +9,7 @@ import type { ContentWait } from '../../order/file-wait.ts';
 import type { Order } from '../../order/order.ts';
 import type { Problem } from '../../order/problem.ts';
 import type { FileFormat } from '../../order/record.ts';
+import { asText } from '../../order/sentence.ts';
 import { escapeHiddenInJson, shorten } from '../../order/text.ts';
 import { openText } from '../../report/story.ts';
 import { printUndeclared } from '../../setup/print.ts';
@@ -157,7 +158,7 @@ function formatText(
   const isTable = format.type === 'csv' || format.type === 'xlsx';
   const lines = warnings.map((warning) => `${printable(file)}: warning: ${printable(warning)}\n`);
   for (const line of columnTexts(columns)) lines.unshift(`${printable(`${file}: ${line}`)}\n`);
-  if (waits) lines.push(`${printable(`${file}: waits: ${fileWaitText(waits)}`)}\n`);
+  if (waits) lines.push(`${printable(`${file}: waits: ${asText(fileWaitText(waits))}`)}\n`);
   const undeclared = waits && printUndeclared(waits.facts);
   for (const line of undeclared?.split('\n') ?? []) lines.push(`  ${printable(line)}\n`);
   return `${printable(file)}: ${known}; ${counted(records, isTable ? 'row' : 'object')}\n${lines.join('')}`;
@@ -202,7 +203,7 @@ const byCode = (a: Rule, b: Rule) => (a.code < b.code ? -1 : Number(a.code > b.c
 function saidText(problem: Problem): string {
   const { field, value } = problem;
   const found = field === '' || value === '' ? '' : `, found ${JSON.stringify(value)}`;
-  return `${field}${field && ': '}${problemText({ ...problem, field: '' })}${found}`;
+  return `${field}${field && ': '}${asText(problemText({ ...problem, field: '' }))}${found}`;
 }
 
 /** `orders.csv:8: QTY: is not a number, found "1 dozen" (order PO-1)`. */
@@ -275,7 +276,7 @@ function previewText(preview: NonNullable<CheckedFile['preview']>): string {
 export const sendView: ActView<SendPlan, Done> = {
   plan({ previewed: { preview } }) {
     const { waits, problems } = preview;
-    const file = waits ? `The file would wait: ${fileWaitText(waits)}.\n` : '';
+    const file = waits ? `The file would wait: ${asText(fileWaitText(waits))}.\n` : '';
     const lines = problems.map((one) => lineText('line', one, one.purchaseOrderNumber));
     return printable(file).trimEnd() + (file && '\n') + previewText(preview) + lines.join('');
   },

@@ -5,6 +5,7 @@ import { FIX_WORKBOOK } from '../../correct/fix-workbook.ts';
 import { withoutReportText } from '../../operate/batches/open-dead-letters.ts';
 import { type FilterInput, hasFilter } from '../../operations/dead-letter-filter.ts';
 import type { Listed, Shown } from '../../operations/run-dead-letters.ts';
+import type { Step } from '../../order/fixing.ts';
 import { intoInbox } from '../../order/fixing.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { groupTable, letterTable, letterView, listed } from '../../views/letter.ts';
@@ -37,7 +38,7 @@ export const listView: View<FilterInput & { all: boolean }, Listed> = {
 };
 
 /** What a person can do next. */
-function nextSteps(letters: readonly FoundDeadLetter[], config: Config): string[] {
+function nextSteps(letters: readonly FoundDeadLetter[], config: Config): Step[] {
   const kinds = new Set(letters.flatMap(({ kind, closed }) => (closed ? [] : kind)));
   if (kinds.size === 0) return ['All of them are closed.'];
   const doubt = kinds.delete('inDoubt');
@@ -45,11 +46,14 @@ function nextSteps(letters: readonly FoundDeadLetter[], config: Config): string[
     ...(kinds.size > 0
       ? [
           `Correct a copy of this workbook and drop it ${intoInbox(config)}; close what nobody needs with po-sync dead-letters discard:`,
-          `  ${join(config.reports.path, 'open', FIX_WORKBOOK)}`,
+          { command: join(config.reports.path, 'open', FIX_WORKBOOK) },
         ]
       : []),
     ...(kinds.has('refused') || kinds.has('failed')
-      ? ['Send refused and failed orders again unchanged:', '  po-sync dead-letters retry']
+      ? [
+          'Send refused and failed orders again unchanged:',
+          { command: 'po-sync dead-letters retry' },
+        ]
       : []),
     ...(doubt ? DOUBT_STEPS : []),
   ];

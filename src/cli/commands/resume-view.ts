@@ -1,7 +1,8 @@
-import { withoutStop } from '../../core/format.ts';
 import type { Plan } from '../../operations/operation.ts';
 import type { ResumeEnd } from '../../operations/run-environment.ts';
+import { asText } from '../../order/sentence.ts';
 import { pauseEndText } from '../../views/pause.ts';
+import { pauseText } from '../../wording/pause.ts';
 import { hanging, printable } from '../terminal/print.ts';
 import type { ActView } from './definitions/operation-command.ts';
 
@@ -21,7 +22,7 @@ export const resumeView: ActView<Plan, ResumeEnd> = {
         ? `  The wait is over: one order is sent as a trial ${isServed ? 'now' : 'when a daemon runs'}.\n`
         : '',
       ...pauses.map((pause) => {
-        const reason = printable(withoutStop(pause.reason));
+        const reason = printable(asText(pauseText(pause)));
         const text = `  still paused: ${reason} (${pause.code}); ${pauseEndText(pause, now)}`;
         return `${hanging(text, 4, format)}\n`;
       }),

@@ -16,10 +16,10 @@ import { within } from '../../core/semaphore.ts';
 import { versionOf } from '../../core/version.ts';
 import { openDaemon } from '../../daemon.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { notBegun } from '../../intake/inbox.ts';
 import { type NotTaken, notTakenText } from '../../intake/offers.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import { OPERATOR } from '../../ledger/pause-cause.ts';
 import {
   configWarning,
   daemonFailed,
@@ -33,8 +33,9 @@ import { createLog, withWatchers } from '../../log/log.ts';
 import { openTracing } from '../../log/open-tracing.ts';
 import { createRedaction } from '../../log/redaction.ts';
 import { type DaemonInput, type End, type Role, runUntilDone } from '../../operate/daemon.ts';
-import { causeText } from '../../operate/delivery/pause-delivery.ts';
+import { asText, type Sentence } from '../../order/sentence.ts';
 import type { LedgerChange } from '../../redis/ledger-api.ts';
+import { causeText } from '../../wording/pause.ts';
 import { type CommonArgs, openConfig } from '../load-config.ts';
 import { createServiceManager } from '../service-manager.ts';
 import type { Shell } from '../shell.ts';
@@ -230,8 +231,8 @@ async function startOnce(
     const byPerson = pause?.code === OPERATOR ? pausedByPerson(pause) : undefined;
     reason =
       ended.end === 'held'
-        ? (byPerson ?? (await daemon.waitsForPerson()))
-        : pause && causeText(pause);
+        ? (byPerson ?? said(await daemon.waitsForPerson()))
+        : said(pause && causeText(pause));
   }
   batches.push(...settledElsewhere(others, batches));
   const { end } = ended;
@@ -269,9 +270,11 @@ function settledElsewhere(
   return others.flatMap((batch) => (batch ? summaryOf(batch, batch.open) : []));
 }
 
+const said = (text: Sentence | undefined) => text && asText(text);
+
 /** Who paused delivery, why and since when, and how it continues. */
-function pausedByPerson(pause: Pick<Pause, 'code' | 'reason' | 'since'>): string {
-  return `delivery is ${causeText(pause)}, since ${moment(iso(pause.since))}; run po-sync resume, then run this again`;
+function pausedByPerson(pause: Pause): string {
+  return `delivery is ${asText(causeText(pause))}, since ${moment(iso(pause.since))}; run po-sync resume, then run this again`;
 }
 
 function exitCodeOf(end: End, needPerson: number, signal: AbortSignal): number {

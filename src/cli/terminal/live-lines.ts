@@ -10,16 +10,19 @@ import {
 } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
+import type { PauseCause } from '../../ledger/pause-cause.ts';
 import { neededPerson, standingOf } from '../../operate/batches/list-batches.ts';
 import type { End } from '../../operate/daemon.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../order/outcome.ts';
+import { asText } from '../../order/sentence.ts';
 import { batchTable } from '../../views/batch.ts';
 import { pauseEndText } from '../../views/pause.ts';
 import type { Tone } from '../../views/view.ts';
+import { pauseText } from '../../wording/pause.ts';
 import { type Format, type Paint, printable } from './print.ts';
 import { blockText } from './view-text.ts';
 
-type ShownPause = Pick<Pause, 'code' | 'reason' | 'since' | 'nextTryAt'>;
+type ShownPause = PauseCause & Pick<Pause, 'since' | 'nextTryAt'>;
 
 /** The current work. Times are milliseconds since 1970. */
 export type LiveState = {
@@ -44,15 +47,14 @@ export function liveLines(
   const more = batches.length - shown.length;
   const rest = more > 0 ? [`and ${count(more)} more; po-sync batches list`] : [];
   return [
-    ...(pause === undefined ? [] : [paint('bad', cutText(pauseText(pause, now), columns, 'end'))]),
+    ...(pause === undefined ? [] : [paint('bad', cutText(pauseLine(pause, now), columns, 'end'))]),
     ...blockText(batchTable(shown, now), { paint, columns }).split('\n').slice(0, -1),
     ...rest.map((text) => paint('quiet', cutText(text, columns, 'end'))),
   ];
 }
 
-function pauseText(pause: ShownPause, now: number): string {
-  const { since, reason } = pause;
-  return `paused for ${duration(Math.max(0, now - since))} (${pauseEndText(pause, now)}): ${printable(withoutStop(reason))}`;
+function pauseLine(pause: ShownPause, now: number): string {
+  return `paused for ${duration(Math.max(0, now - pause.since))} (${pauseEndText(pause, now)}): ${printable(asText(pauseText(pause)))}`;
 }
 
 /** What remains for a finished batch: its outcomes and, below, its report. */

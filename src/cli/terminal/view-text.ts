@@ -1,4 +1,5 @@
 import { stamp } from '../../core/format.ts';
+import type { Step } from '../../order/fixing.ts';
 import type { Block, Text, View } from '../../views/view.ts';
 import { type Format, hanging, type Paint, printable } from './print.ts';
 import { table } from './table.ts';
@@ -25,7 +26,7 @@ export function blockText(block: Block, format: Format): string {
     case 'facts':
       return block.facts.map(([name, ...texts]) => factLines(name, texts, format)).join('');
     case 'list':
-      return lines(block.texts, 2, format);
+      return lines(block.texts, format);
     case 'table': {
       const rows = block.rows.map((row) =>
         row.map((text) => ({ text: partsText(text), tone: toneOf(text) })),
@@ -44,7 +45,9 @@ export function blockText(block: Block, format: Format): string {
             ])
             .join('')}`;
     case 'steps':
-      return block.lines.length === 0 ? '' : `\n${lines(block.lines, 0, format)}`;
+      return block.lines.length === 0
+        ? ''
+        : `\n${block.lines.map((step) => stepText(step, format)).join('')}`;
     case 'section': {
       const within = inset(format);
       const text = block.blocks
@@ -69,13 +72,15 @@ function hung(texts: readonly Text[], format: Format): string {
   return texts.map((text) => `${hanging(painted(text, format.paint), 2, format)}\n`).join('');
 }
 
-/** A command, which begins with spaces, is not broken. */
-function lines(texts: readonly Text[], indent: number, format: Format): string {
-  const each = texts.map((text) => {
-    const line = painted(text, format.paint);
-    return line.startsWith('  ') && indent === 0 ? line : hanging(line, indent, format);
-  });
-  return each.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
+function lines(texts: readonly Text[], format: Format): string {
+  return texts.map((text) => `  ${hanging(painted(text, format.paint), 2, format)}\n`).join('');
+}
+
+/** A command is not broken. */
+function stepText(step: Step, format: Format): string {
+  return typeof step === 'string'
+    ? `${hanging(printable(step), 0, format)}\n`
+    : `  ${printable(step.command)}\n`;
 }
 
 function painted(text: Text, paint: Paint): string {

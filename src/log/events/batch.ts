@@ -1,4 +1,5 @@
 import type { OutcomeCounts } from '../../order/outcome.ts';
+import type { Sentence } from '../../order/sentence.ts';
 import type { Log } from '../log.ts';
 
 type Named = { batch: string; source: string; file: string };
@@ -76,7 +77,7 @@ export function orderNotAdmitted(
     line: number;
     outcome: string;
     code: string;
-    reason: string;
+    reason: Sentence | undefined;
   },
 ): void {
   const { batch, order, line, outcome, code } = facts;
@@ -86,7 +87,7 @@ export function orderNotAdmitted(
 }
 
 /** The API refused too many orders of the batch in the same way; the rest waits for an operator. */
-export function batchHeld(log: Log, facts: { batch: string; reason: string }): void {
+export function batchHeld(log: Log, facts: { batch: string; reason: Sentence }): void {
   log.warn(
     { event: 'batch-held', ...facts },
     'batch held; run po-sync batches release or po-sync batches cancel',

@@ -1,3 +1,4 @@
+import type { Sentence } from '../../order/sentence.ts';
 import type { Log } from '../log.ts';
 import type { TracedOrder } from '../tracer.ts';
 
@@ -121,7 +122,7 @@ export function fileListRead(
 /** Delivery to the environment pauses. Logged once a pause. */
 export function deliveryPaused(
   log: Log,
-  facts: { environment: string; code: string; reason: string },
+  facts: { environment: string; code: string; reason: Sentence },
 ): void {
   log.meter?.pause(facts.code);
   log.warn({ event: 'delivery-paused', ...facts }, 'delivery paused');
@@ -133,7 +134,7 @@ export function pauseChanged(
   facts: {
     environment: string;
     code: string;
-    reason: string;
+    reason: Sentence;
     formerCode: string;
   },
 ): void {
@@ -146,7 +147,7 @@ export function pauseChanged(
 /** The pause ended. `code` and `reason` are the latest of the pause. */
 export function deliveryResumed(
   log: Log,
-  facts: { environment: string; code: string; reason: string; durationMs: number },
+  facts: { environment: string; code: string; reason: Sentence; durationMs: number },
 ): void {
   log.info({ event: 'delivery-resumed', ...facts }, 'delivery resumed after this pause');
 }
@@ -199,7 +200,7 @@ export function rebuildImpossible(log: Log, facts: { reason: string }): void {
 }
 
 /** Redis lost a part of the ledger, or may lack one because the folder `data` was copied or restored. */
-export function ledgerRolledBack(log: Log, facts: { environment: string; reason: string }): void {
+export function ledgerRolledBack(log: Log, facts: { environment: string; reason: Sentence }): void {
   log.error(
     { event: 'ledger-rolled-back', ...facts },
     "the ledger does not know all that was sent; nothing is sent until the API's list has been read",

@@ -1,3 +1,4 @@
+import type { Sentence } from '../../order/sentence.ts';
 import type { Log } from '../log.ts';
 
 type Source = { source: string };
@@ -36,7 +37,7 @@ export function fileLeft(log: Log, facts: File & { kind: string }): void {
 }
 
 /** A file that looks incomplete is taken after ten times `stable`. */
-export function fileIncomplete(log: Log, facts: File & { reason: string }): void {
+export function fileIncomplete(log: Log, facts: File & { reason: Sentence }): void {
   log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');
 }
 

@@ -91,5 +91,5 @@ export async function openDeadLetters({
 export function letterWait(orders: number, oldest: string | undefined): WaitGroup {
   const since = oldest && claimTimeOf(oldest);
   const first = oldest && since ? { oldest: { batch: oldest, since } } : {};
-  return { for: 'person', reason: '', orders, ...first };
+  return { code: 'person', facts: {}, orders, ...first };
 }

@@ -4,13 +4,14 @@ import { cellAt, columnNames } from '../../correct/letter-rows.ts';
 import type { Correction, FileOf } from '../../correct/read-as.ts';
 import type { CheckedOrder } from '../../order/order.ts';
 import type { Problem, ProblemCode } from '../../order/problem.ts';
+import type { Sentence } from '../../order/sentence.ts';
 import { problemText } from '../../wording/problem.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { checkFile } from '../orders/check-file.ts';
 import { createComparison } from '../orders/preview-orders.ts';
 
 /** What is wrong with a cell, or with a row when `field` is empty. `row` counts from 0; `field`: the name of the cell. */
-export type CellProblem = { row: number; field: string; code: ProblemCode; message: string };
+export type CellProblem = { row: number; field: string; code: ProblemCode; message: Sentence };
 
 /**
  * An order that corrected rows form. `verdict`: what would become of it; see docs/how-it-works.md, "What becomes of an order".

@@ -10,6 +10,7 @@ import { hasInbox, placeText } from '../../order/fixing.ts';
 import { splitId } from '../../order/letter-id.ts';
 import type { Problem, ProblemCode } from '../../order/problem.ts';
 import type { FileShape } from '../../order/record.ts';
+import type { Sentence } from '../../order/sentence.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
 import { closingText } from '../../wording/closing.ts';
 import { problemText } from '../../wording/problem.ts';
@@ -27,7 +28,7 @@ export type FixCell = { name: string; value: string };
 export type FixRow = {
   place: string;
   cells: FixCell[];
-  problems: { field: string; code: ProblemCode; message: string }[];
+  problems: { field: string; code: ProblemCode; message: Sentence }[];
 };
 
 /** A dead letter for correcting: its rows, and an empty one to add. `last`: the correction before. */

@@ -1,34 +1,20 @@
-import { PoSyncError, toError } from '../../core/errors.ts';
-import { clauses, duration, iso, withoutStop } from '../../core/format.ts';
+import { iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
-import { OPERATOR } from '../../deliver/circuit-breaker.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import { type Batch, isFinished } from '../../ledger/batches/batches.ts';
-import { refusedWrite, replyRemedy } from '../../redis/connection-end.ts';
+import { OPERATOR, type PauseCause } from '../../ledger/pause-cause.ts';
+import { pauseText } from '../../wording/pause.ts';
 import { isBeating, type LivingDaemon } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** `waitsForOrder`: no order can be tried now; the pause lasts until one comes, which is then sent as a trial. */
 export type ShownPause = Pause & { waitsForOrder?: true };
 
-/** That delivery is paused, why and for how long. */
-export function pausedText(pause: Pick<Pause, 'code' | 'reason' | 'since'>, now: number): string {
-  const text = `for ${duration(Math.max(0, now - pause.since))}`;
-  // The reason of a person is a separate clause.
-  return pause.code === OPERATOR
-    ? `${withoutStop(pause.reason)}, ${text}`
-    : `paused ${text} (${pause.code}): ${withoutStop(pause.reason)}`;
-}
-
-/** That delivery is paused, by whom or why. */
-export function causeText({ code, reason }: Pick<Pause, 'code' | 'reason'>): string {
-  return code === OPERATOR ? withoutStop(reason) : `paused (${code}): ${withoutStop(reason)}`;
-}
-
 /** A pause in JSON output. */
 export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
   return {
     ...pause,
+    message: pauseText(pause),
     since: iso(since),
     ...(nextTryAt === undefined ? {} : { nextTryAt: iso(nextTryAt) }),
     ends: endOf(pause),
@@ -39,34 +25,21 @@ export function pauseJson({ since, nextTryAt, ...pause }: ShownPause) {
 const LONGEST_REASON = 500;
 
 /**
- * Pauses delivery until `resumeDelivery`; files are still taken. Returns the reason as it is shown, and that of a pause that
- * an operator began before: it stays unless there is a new one.
+ * Pauses delivery until `resumeDelivery`; files are still taken. Returns the cause, and that of a pause that an operator began
+ * before: it stays unless there is a new one.
  */
 export async function pauseDelivery(
   why: string | undefined,
   context: Pick<OperatorContext, 'breaker' | 'operator' | 'store'>,
-): Promise<{ reason: string; before?: string }> {
+): Promise<{ cause: PauseCause; before?: PauseCause }> {
   const { breaker, operator } = context;
-  const before = (await breaker.reasons()).find(({ code }) => code === OPERATOR)?.reason;
-  const own = `paused by ${operator.who}${why === undefined ? '' : `: ${why.slice(0, LONGEST_REASON)}`}`;
-  const reason = why === undefined ? (before ?? own) : own;
-  await breaker.hold(OPERATOR, reason).catch(notStored);
-  return { reason, ...(before === undefined ? {} : { before }) };
-}
-
-/** While Redis refuses writes, there is nothing to pause: an attempt begins with an entry in Redis. Throws PoSyncError `pause-not-stored`. */
-export function notStored(thrown: unknown): never {
-  const { message, cause } = toError(thrown);
-  const said = refusedWrite(toError(thrown)) ?? (cause instanceof Error && refusedWrite(cause));
-  if (!said) throw thrown;
-  throw new PoSyncError(
-    'pause-not-stored',
-    `The pause could not be stored: Redis refuses writes (${withoutStop(said)}). No order is sent while it does, and delivery resumes when Redis takes writes again.`,
-    {
-      remedy: `${replyRemedy(message) ?? 'Find out why.'} To keep orders from being sent then, stop the daemons first, and run po-sync pause before you start them.`,
-      cause: thrown,
-    },
-  );
+  const found = (await breaker.reasons()).find(({ code }) => code === OPERATOR);
+  const before = found && ({ code: found.code, facts: found.facts } as PauseCause);
+  const said = why === undefined ? {} : { why: why.slice(0, LONGEST_REASON) };
+  const own: PauseCause = { code: OPERATOR, facts: { who: operator.who, ...said } };
+  const cause = why === undefined ? (before ?? own) : own;
+  await breaker.hold(cause);
+  return { cause, ...(before && { before }) };
 }
 
 /**
@@ -97,16 +70,6 @@ async function requestTokenAnew({
 }: Pick<OperatorContext, 'breaker' | 'store'>): Promise<void> {
   const isRefused = (await breaker.reasons()).some(({ code }) => code === 'token-not-accepted');
   await redis.del(keys.tokenFailure, ...(isRefused ? [keys.token] : []));
-}
-
-/** What ending a pause led to, in a sentence that is still right when the call that follows has its answer. */
-export function resumedText({ pauses }: Pick<Resumed, 'pauses'>): string {
-  const left = clauses(
-    ...pauses.filter((pause) => endOf(pause) !== 'automatic').map(({ reason }) => reason),
-  );
-  if (left !== '') return `Delivery is still paused: ${left}.`;
-  if (pauses.length === 0) return 'Delivery is running.';
-  return 'po-sync calls the API once more now: delivery continues when it accepts an order. The top of each page shows whether it does.';
 }
 
 /** Milliseconds; no order waits longer for its next attempt. */

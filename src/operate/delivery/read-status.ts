@@ -1,12 +1,17 @@
-import { duration, iso, withoutStop } from '../../core/format.ts';
+import { duration, iso } from '../../core/format.ts';
 import type { Pause } from '../../deliver/breaker-view.ts';
 import { endOf } from '../../deliver/pause-rules.ts';
 import type { NotTaken } from '../../intake/offers.ts';
 import type { Batch, Batches } from '../../ledger/batches/batches.ts';
+import type { PauseCause } from '../../ledger/pause-cause.ts';
+import type { ListFailure } from '../../ledger/wait-cause.ts';
+import { asText } from '../../order/sentence.ts';
 import { type Guarantee, readGuarantee } from '../../reconcile/guarantee.ts';
-import { type ListFailure, listState } from '../../reconcile/list-pace.ts';
+import { listState } from '../../reconcile/list-pace.ts';
 import { createRebuildRequest } from '../../reconcile/rebuild-request.ts';
 import type { Store } from '../../redis/store.ts';
+import { answerText, pauseFacts, pauseText } from '../../wording/pause.ts';
+import { waitFacts } from '../../wording/wait.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
 import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
 import { filesNotTaken, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
@@ -17,9 +22,9 @@ import {
   readWaits,
   type WaitGroup,
 } from '../orders/read-waits.ts';
-import { canBeTried, waitText } from '../orders/wait-of.ts';
+import { canBeTried } from '../orders/wait-of.ts';
 import { pauseJson, type ShownPause } from './pause-delivery.ts';
-import { type SourceStatus, sourcesOf, withObstacle } from './source-status.ts';
+import { type SourceStatus, sourcesOf } from './source-status.ts';
 
 type QueueFigures = { waitingJobs: number; unsettledOrders: number; ordersInDoubt: number };
 
@@ -49,8 +54,8 @@ export type Status = {
   unreadable: BatchView[];
   /** Files that a running daemon cannot take, and inboxes that it cannot read; absent when there are none. */
   notTaken?: NotTaken[];
-  /** Never its value. `unusable`: no call can use it or, where none is stored, request one: code and reason of the pause that says so. */
-  token: { present: boolean; expiresInMs?: number; unusable?: string; reason?: string };
+  /** Never its value. `unusable`: no call can use it or, where none is stored, request one: the pause that says so. */
+  token: { present: boolean; expiresInMs?: number; unusable?: PauseCause };
   pauses: ShownPause[];
 };
 
@@ -94,7 +99,7 @@ export async function readStatus(
     redis: { private: store.private },
     now: store.time.now(),
     daemons,
-    sources: sources.map((source) => withObstacle(source, { daemons, batches: inProgress })),
+    sources,
     queue: { ...shownQueue, unreadOrders: waits.reduce((sum, { unread = 0 }) => sum + unread, 0) },
     waits: dead.orders <= again ? waits : [...waits, { ...dead, orders: dead.orders - again }],
     deadLetters: dead.orders,
@@ -141,7 +146,7 @@ async function shownPauses(
 }
 
 const isListAwaited = ({ ordersInDoubt }: QueueFigures, waits: readonly WaitGroup[]): boolean =>
-  ordersInDoubt > 0 || waits.some((one) => one.for === 'file-list');
+  ordersInDoubt > 0 || waits.some((one) => one.code === 'file-list');
 
 async function queueOf(
   { queue }: OperatorContext,
@@ -152,11 +157,9 @@ async function queueOf(
 }
 
 /** Adds whether an automatic pause lasts until an order comes: orders of a held batch, for instance, are not tried. */
-export function withTest(pause: Pause, waits: readonly Pick<WaitGroup, 'for'>[]): ShownPause {
+export function withTest(pause: Pause, waits: readonly Pick<WaitGroup, 'code'>[]): ShownPause {
   if (endOf(pause) !== 'automatic') return pause;
-  return waits.some(({ for: kind }) => canBeTried(kind))
-    ? pause
-    : { ...pause, waitsForOrder: true };
+  return waits.some(({ code }) => canBeTried(code)) ? pause : { ...pause, waitsForOrder: true };
 }
 
 /** The newest batches first. */
@@ -171,26 +174,21 @@ async function tokenStatus({ redis, keys }: Store): Promise<Status['token']> {
 }
 
 /** That no call has a token which it can use, by the pause that says so. */
-function unusable(pauses: readonly Pause[]): Pick<Status['token'], 'unusable' | 'reason'> {
+function unusable(pauses: readonly Pause[]): Pick<Status['token'], 'unusable'> {
   const pause = pauses.find(({ code }) => code.startsWith('token-'));
-  return pause === undefined ? {} : { unusable: pause.code, reason: pause.reason };
+  return pause === undefined ? {} : { unusable: pause };
 }
 
 /** `valid for 41 min`; while a new token is needed, what that means for the one that is stored, or why there is none. */
-export function tokenText({
-  present,
-  expiresInMs = 0,
-  unusable: code,
-  reason = '',
-}: Status['token']): string {
+export function tokenText({ present, expiresInMs = 0, unusable: pause }: Status['token']): string {
   const left = duration(expiresInMs);
-  if (code === undefined)
+  if (pause === undefined)
     return present
       ? `valid for ${left}`
       : 'none stored; a daemon uses the one that it has, or requests one when needed';
-  const isRefused = code === 'token-not-accepted';
+  const isRefused = pause.code === 'token-not-accepted';
   const none = isRefused ? 'none that the API accepts' : 'none, and none can be requested now';
-  if (!present) return `${none}: ${withoutStop(reason)}`;
+  if (!present) return `${none}: ${asText(pauseText(pause))}`;
   if (isRefused) return `not accepted by the API; it would expire in ${left}`;
   return `none can be requested; the one before, which would expire in ${left}, cannot be used`;
 }
@@ -205,12 +203,20 @@ export function statusJson({
   pauses,
   waits,
   listFailure,
+  token: { unusable: pause, ...token },
   ...rest
 }: Status) {
   return {
     ...rest,
+    token: { ...token, ...(pause && { unusable: pauseFacts(pause) }) },
     now: iso(now),
-    ...(listFailure && { listFailure: { ...listFailure, since: iso(listFailure.since) } }),
+    ...(listFailure && {
+      listFailure: {
+        ...listFailure,
+        message: answerText(listFailure),
+        since: iso(listFailure.since),
+      },
+    }),
     daemons: daemons.map((daemon) => ({
       ...daemon,
       // The status has them for all daemons.
@@ -226,8 +232,7 @@ export function statusJson({
     unreadable: unreadable.map(batchJson),
     pauses: pauses.map(pauseJson),
     waits: waits.map(({ until, oldest, ...wait }) => ({
-      ...wait,
-      text: waitText(wait),
+      ...waitFacts(wait),
       ...(until === undefined ? {} : { until: iso(until) }),
       ...(oldest === undefined ? {} : { oldest: { ...oldest, since: iso(oldest.since) } }),
     })),

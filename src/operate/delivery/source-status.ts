@@ -197,21 +197,6 @@ function obstacleOf({ sources, daemons, batches }: InboxFacts): string | undefin
   return `${reading} files are being read, and a daemon reads at most ${FILES} at a time; their orders are delivered first`;
 }
 
-/** Adds to each file that is ready why it waits, as far as that can be known without the daemon. */
-export function withObstacle(
-  source: SourceStatus,
-  facts: Omit<InboxFacts, 'sources'>,
-): SourceStatus {
-  const { waitingFiles } = source;
-  if (waitingFiles === undefined) return source;
-  const obstacle = obstacleOf({ ...facts, sources: [source] });
-  const rest: WaitingFile['why'] =
-    obstacle === undefined
-      ? { code: 'ready', reason: 'it is complete; a daemon takes it when it has seen it unchanged' }
-      : { code: 'obstacle', reason: obstacle };
-  return { ...source, waitingFiles: waitingFiles.map((file) => ({ why: rest, ...file })) };
-}
-
 /** `a.csv, changed 1 s ago: it is still changing`, one for each file that is shown, and last how many more there are. */
 export function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): string[] {
   const more = waiting - waitingFiles.length;
@@ -223,7 +208,7 @@ export function waitingTexts({ waiting = 0, waitingFiles = [] }: SourceStatus): 
 
 function fileText({ name, unchangedMs, why }: WaitingFile): string {
   const changed = unchangedMs === undefined ? '' : `, changed ${duration(unchangedMs)} ago`;
-  return `${name}${changed}: ${why?.reason}`;
+  return `${name}${changed}${why ? `: ${why.reason}` : ''}`;
 }
 
 /** As `silent` notices count: no fix file, no correction, and no file that could not be read. */

@@ -2,17 +2,19 @@ import { counted } from '../../core/format.ts';
 import type { DeadLetter } from '../../order/dead-letter.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { isKnownElsewhere } from '../../order/problem.ts';
+import { asText, type Sentence, sentence } from '../../order/sentence.ts';
 import { firstOf } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { problemText } from '../../wording/problem.ts';
 
 /** That the order or row is known already comes first: a cancelled order that was sent is a task, and a known row has nothing to correct. */
-export function reasonOf({ message, problems = [] }: DeadLetter): string {
+export function reasonOf({ message, problems = [] }: DeadLetter): Sentence {
   const [first, ...more] = problems.toSorted(
     (a, b) => Number(isKnownElsewhere(b)) - Number(isKnownElsewhere(a)),
   );
   if (first === undefined) return message;
-  return `${problemText(first)}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  return sentence(`${asText(problemText(first))}${rest}`);
 }
 
 /** The items that a list shows of an order that was refused or failed a check; of one in conflict, what differs. */

@@ -3,6 +3,7 @@ import { type DeadLetter, errorLine } from '../../order/dead-letter.ts';
 import { splitId } from '../../order/letter-id.ts';
 import { itemsIn } from '../../order/order.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import { asText, sentence } from '../../order/sentence.ts';
 import { shorten } from '../../order/text.ts';
 import { isNameless, seenFrom } from '../../report/story.ts';
 import { faultText } from '../../wording/problem.ts';
@@ -65,7 +66,7 @@ const SCHEMA = `
     id TEXT, batch TEXT, ordinal INT, line INT, kind TEXT, signature TEXT, source TEXT,
     number TEXT, firstAt TEXT, lastAt TEXT, nameless INT, text TEXT
   );
-  CREATE TABLE shown(row TEXT);
+  CREATE TABLE asText(row TEXT);
   CREATE TRIGGER gone AFTER DELETE ON letters
     BEGIN DELETE FROM shown WHERE rowid = old.rowid; END;
   CREATE UNIQUE INDEX byId ON letters(id);
@@ -154,7 +155,7 @@ function createLetterTable(database: DatabaseSync) {
   const insert = database.prepare(
     `INSERT INTO letters VALUES (${Array.from({ length: 12 }, () => '?').join(', ')})`,
   );
-  const show = database.prepare('INSERT INTO shown(rowid, row) VALUES (?, ?)');
+  const show = database.prepare('INSERT INTO asText(rowid, row) VALUES (?, ?)');
   const forgetOne = database.prepare('DELETE FROM letters WHERE id = ?');
   const forget = database.prepare('DELETE FROM letters WHERE batch = ?');
 
@@ -243,17 +244,19 @@ function rowOf(letter: DeadLetter, { batch, source, file }: From): DeadLetterRow
   const { id, purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt, location } =
     letter;
   const row = { id, purchaseOrderNumber, kind, code, signature, attempts, firstAt, lastAt };
-  const message = shorten(reasonOf(letter).toWellFormed(), LONGEST);
-  const shown = { message, line: errorLine(letter), items: itemsShown(letter) };
-  return { ...row, location, ...shown, batch, source, file };
+  const message = sentence(shorten(asText(reasonOf(letter)).toWellFormed(), LONGEST));
+  const more = { message, line: errorLine(letter), items: itemsShown(letter) };
+  return { ...row, location, ...more, batch, source, file };
 }
 
 /** What a search finds of a row. */
 function textOf(letter: DeadLetter, { purchaseOrderNumber, file, code, message }: DeadLetterRow) {
   const { problems = [] } = letter;
-  const values = problems.slice(0, 5).map((one) => `${one.field} ${one.value} ${faultText(one)}`);
+  const values = problems
+    .slice(0, 5)
+    .map((one) => `${one.field} ${one.value} ${asText(faultText(one))}`);
   const codes = letter.articles ?? itemsIn(letter.payload).map(({ articleCode }) => articleCode);
   const articles = codes.slice(0, 20).join(' ');
-  const all = [purchaseOrderNumber, articles, ...values, file, code, message];
+  const all = [purchaseOrderNumber, articles, ...values, file, code, asText(message)];
   return all.map(searchText).join('\n');
 }

@@ -13,7 +13,7 @@ import type { Closed } from '../../order/dead-letter.ts';
 import type { Order } from '../../order/order.ts';
 import { deadLettersInProgressOf } from '../../put-away/dead-letters-in-progress.ts';
 import { closingWord } from '../../wording/closing.ts';
-import { fileWaitText } from '../../wording/file-wait.ts';
+import { waitFacts } from '../../wording/wait.ts';
 import { unknownOrder } from '../dead-letters/dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { type Appearance, findAppearances } from './appearances.ts';
@@ -47,7 +47,7 @@ export type OpenOrder = {
   file?: string;
   /** The person who submitted it at the admin port. */
   by?: string;
-  heldBecause?: string;
+  isHeld?: true;
   line: number;
   content: Order;
   attempts: number;
@@ -168,7 +168,7 @@ async function openOrder(entry: Entry, context: OperatorContext): Promise<OpenOr
     takenAt: batch?.startedAt ?? claimTimeOf(entry.batch) ?? 0,
     ...(batch === undefined ? {} : { file: batch.name }),
     ...(batch?.by === undefined ? {} : { by: batch.by }),
-    ...(batch?.held === undefined ? {} : { heldBecause: fileWaitText(batch.held) }),
+    ...(batch?.held && { isHeld: true }),
     line: entry.place.line,
     content: entry.order,
     attempts: entry.attempt,
@@ -227,7 +227,7 @@ export function historyJson({ accepted, open, operatorActions, ...rest }: OrderH
       maybeSentAt: open.maybeSentAt && iso(open.maybeSentAt),
       nextAt: open.nextAt && iso(open.nextAt),
       waitsFor: {
-        ...open.waitsFor,
+        ...waitFacts(open.waitsFor),
         ...(open.waitsFor.until === undefined ? {} : { until: iso(open.waitsFor.until) }),
       },
       history: open.history.map(dated),

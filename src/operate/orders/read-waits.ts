@@ -3,10 +3,11 @@ import { type Batch, totalOrders } from '../../ledger/batches/batches.ts';
 import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import type { Entry, Known } from '../../ledger/entry.ts';
 import { dueTime } from '../../ledger/ledger.ts';
+import type { WaitKind } from '../../ledger/wait-cause.ts';
 import { claimTimeOf } from '../../order/batch.ts';
+import type { FileWait, Waits } from '../../order/file-wait.ts';
 import { countSettled } from '../../order/outcome.ts';
 import { listState } from '../../reconcile/list-pace.ts';
-import { fileWaitText } from '../../wording/file-wait.ts';
 import { delivers } from '../delivery/pause-delivery.ts';
 import { isBeating, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
@@ -15,7 +16,6 @@ import {
   noReader,
   type Surroundings,
   type Wait,
-  type WaitKind,
   waitOf,
   waitOfFile,
 } from './wait-of.ts';
@@ -78,13 +78,18 @@ export async function readSurroundings({
     pauses,
     held: new Map(
       held.flatMap((batch) =>
-        batch?.held ? [[batch.batch, fileWaitText(batch.held)] as const] : [],
+        batch?.held ? [[batch.batch, withoutTime(batch.held)] as const] : [],
       ),
     ),
     slowUntil: breaker.slowUntil(),
     nextTurnAt: turnAt,
     list,
   };
+}
+
+function withoutTime(waits: Waits): FileWait {
+  const { since: _, ...wait } = waits;
+  return wait;
 }
 
 /**
@@ -106,7 +111,7 @@ export async function readWaits(
   return { waits, batches: all.batches };
 }
 
-const TURN: WaitGroup = { for: 'turn', reason: '', orders: 0 };
+const TURN: WaitGroup = { code: 'turn', facts: {}, orders: 0 };
 
 /** What is left of the files: it is read as the orders before it are delivered, or when a daemon reads again. */
 function addUnread(
@@ -118,23 +123,20 @@ function addUnread(
   // Not those that were sent and failed: the file does not wait for the next attempt of one of them.
   const isTurn = (kind: WaitKind) =>
     kind === 'first-list' || (kind !== 'retry' && canBeTried(kind));
-  const first = groups.entries().find(([, { for: kind }]) => isTurn(kind));
+  const first = groups.entries().find(([, { code }]) => isTurn(code));
   const whole: [string, WaitGroup] = isRead
     ? (first ?? ['turn', TURN])
     : ['daemon', { ...noReader(isServed), orders: 0 }];
   for (const [batch, left] of unread) {
     if (left <= 0) continue;
     const own = waitOfFile(batch, around);
-    const [key, group] = own ? [`${own.for} ${own.reason}`, { ...own, orders: 0 }] : whole;
+    const [key, group] = own ? [keyOf(own), { ...own, orders: 0 }] : whole;
     const before: WaitGroup = groups.get(key) ?? group;
     groups.set(key, { ...before, unread: (before.unread ?? 0) + left });
   }
 }
 
-const REPEATED: Wait = {
-  for: 'order',
-  reason: 'the same order of another file has no outcome yet',
-};
+const REPEATED: Wait = { code: 'order', facts: {} };
 
 async function addSet(
   { total, first }: OpenOrders['due'],
@@ -157,17 +159,21 @@ async function addSet(
   const rest = total - first.length;
   if (rest <= 0) return;
   const all = rest + (groups.get('unexamined')?.orders ?? 0);
-  groups.set('unexamined', { for: 'unexamined', reason: 'not examined one by one', orders: all });
+  groups.set('unexamined', { code: 'unexamined', facts: {}, orders: all });
 }
 
-/** Groups with one reason for all orders are separated by it; the others show the reason of their oldest order. */
-const SHARED: readonly WaitKind[] = ['release', 'pause', 'first-list'];
+/** Groups with the same facts for all orders are separated by them; the others show those of their oldest order. */
+const SHARED: readonly WaitKind[] = ['release', 'pause', 'first-list', 'file', 'file-list'];
+
+function keyOf({ code, facts }: Wait): string {
+  return SHARED.includes(code) ? JSON.stringify([code, facts]) : code;
+}
 
 function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): void {
   const { batch, order } = entry;
   const since = claimTimeOf(batch) ?? entry.firstAt ?? entry.version;
   const oldest = { order: order.purchaseOrderNumber, batch, since };
-  const key = SHARED.includes(wait.for) ? `${wait.for} ${wait.reason}` : wait.for;
+  const key = keyOf(wait);
   const before = groups.get(key);
   if (before === undefined) return void groups.set(key, { ...wait, orders: 1, oldest });
   const isOlder = since < (before.oldest?.since ?? 0);
@@ -178,7 +184,7 @@ function addOrder(groups: Map<string, WaitGroup>, entry: Entry, wait: Wait): voi
   groups.set(key, {
     ...before,
     orders: before.orders + 1,
-    ...(isOlder ? { oldest, reason: wait.reason } : {}),
+    ...(isOlder ? { ...wait, oldest } : {}),
     ...(Number.isFinite(until) ? { until } : {}),
   });
 }

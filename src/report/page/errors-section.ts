@@ -1,4 +1,5 @@
 import { count, moment, orders, outcomeWord } from '../../core/format.ts';
+import { asText } from '../../order/sentence.ts';
 import { asShown } from '../../order/text.ts';
 import type { AffectedOrder } from '../dead-letters.ts';
 import { byWeight, type ErrorGroup, type Story } from '../story.ts';
@@ -58,7 +59,7 @@ function tallyOf({ count: total, nameless }: ErrorGroup): Html {
 function sampleOf(group: ErrorGroup): string {
   const [first, ...others] = group.orders;
   const sample = visible(group.message, LONGEST_MESSAGE);
-  const isOne = others.every((order) => order.message === first?.message);
+  const isOne = others.every(({ message }) => message === first?.message);
   return isOne ? sample : `${sample} (and similar)`;
 }
 
@@ -108,10 +109,10 @@ function columnsOf(rows: readonly AffectedOrder[]): Column[] {
     [
       {
         name: 'Message',
-        show: ({ message }) => prose(message, LONGEST_MESSAGE),
+        show: ({ message }) => prose(asText(message), LONGEST_MESSAGE),
         kind: 'prose',
       },
-      differs((order) => order.message),
+      differs((order) => asText(order.message)),
     ],
     [
       { name: 'Also wrong', show: (order) => prose(order.also, LONGEST_ALSO), kind: 'prose' },

@@ -1,11 +1,12 @@
 import { moment } from '../../core/format.ts';
+import { asText, type Sentence } from '../../order/sentence.ts';
 import { escapeHidden, shellWord } from '../../order/text.ts';
 
 /** Markup that is safe to show; only `html` creates it. */
 export type Html = { readonly markup: string };
 
 /** The values that a template accepts; everything except Html is text and is escaped. */
-export type HtmlPart = Html | readonly Html[] | string | number | undefined;
+export type HtmlPart = Html | readonly Html[] | string | Sentence | number | undefined;
 
 /**
  * Builds markup from a template. Escapes every text value for elements and quoted attributes, and shows
@@ -27,7 +28,8 @@ function markupOf(part: HtmlPart): string {
   if (part === undefined) return '';
   if (typeof part === 'string') return escaped(visible(part));
   if (typeof part === 'number') return String(part);
-  return 'markup' in part ? part.markup : part.map((each) => each.markup).join('');
+  if (Array.isArray(part)) return part.map((each: Html) => each.markup).join('');
+  return 'markup' in part ? part.markup : '';
 }
 
 const ENTITIES: Record<string, string> = {
@@ -43,7 +45,8 @@ function escaped(text: string): string {
 }
 
 /** The text with hidden characters escaped. Text longer than `longest` characters is cut and ends with an ellipsis. */
-export function visible(text: string, longest = 2000): string {
+export function visible(shownText: string | Sentence, longest = 2000): string {
+  const text = typeof shownText === 'string' ? shownText : asText(shownText);
   return escapeHidden(text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text);
 }
 
@@ -63,15 +66,6 @@ export function command(...words: readonly string[]): Html {
 /** A time on the page: UTC, until `TIME_SCRIPT` shows it in the reader's time zone with UTC on hover. */
 export function timeText(stamp: string): Html {
   return html`<time datetime="${stamp}">${moment(stamp)}</time>`;
-}
-
-/** A message in which a moment, such as `2026-11-26 18:38:07 UTC`, is shown in the reader's time zone. */
-export function localTimes(text: string): Html {
-  const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)/).map((part, i) => {
-    const at = part.replace(' ', 'T').replace(' UTC', '.000Z');
-    return i % 2 === 0 || Number.isNaN(Date.parse(at)) ? html`${part}` : timeText(at);
-  });
-  return html`${parts}`;
 }
 
 /**

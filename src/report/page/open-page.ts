@@ -1,15 +1,16 @@
 import { count, counted, orders, outcomeWord } from '../../core/format.ts';
 import { INTO_NO_INBOX } from '../../order/fixing.ts';
 import type { DeadLetterKind } from '../../order/outcome.ts';
+import type { Sentence } from '../../order/sentence.ts';
 import { DECLARE } from '../../setup/print.ts';
 import { framed } from './frame.ts';
-import { type Html, html, localTimes, timeText, visible } from './html.ts';
+import { type Html, html, timeText, visible } from './html.ts';
 
 /** A dead letter that is open. `again`: it was sent again, and waits for its outcome. */
 export type OpenOrder = {
   number: string;
   kind: DeadLetterKind;
-  message: string;
+  message: Sentence;
   batch: string;
   file: string;
   line: number;
@@ -94,7 +95,7 @@ function fileTable(files: readonly OpenFile[]): Html | undefined {
   if (files.length === 0) return undefined;
   const rows = files.map(
     (one) =>
-      html`<tr><td><bdi>${visible(one.file, MOST)}</bdi></td><td><bdi>${one.source}</bdi></td><td>${timeText(one.since)}</td><td>${localTimes(visible(one.state, MOST))}${one.declare && html`<br>${DECLARE}: <pre>${one.declare}</pre>`}</td><td>${one.who === 'person' ? html`<b>a person</b>` : 'nobody: it continues automatically'}</td></tr>`,
+      html`<tr><td><bdi>${visible(one.file, MOST)}</bdi></td><td><bdi>${one.source}</bdi></td><td>${timeText(one.since)}</td><td>${visible(one.state, MOST)}${one.declare && html`<br>${DECLARE}: <pre>${one.declare}</pre>`}</td><td>${one.who === 'person' ? html`<b>a person</b>` : 'nobody: it continues automatically'}</td></tr>`,
   );
   return section(
     'files',
@@ -117,7 +118,7 @@ function orderTable({ orders: shown, total }: OpenFacts): Html | undefined {
   if (shown.length === 0) return undefined;
   const rows = shown.map(
     (one) =>
-      html`<tr><td class="data">${visible(one.number, 100) || 'no number'}</td><td>${outcomeWord(one.kind)}${one.again ? ', sent again: it waits for its outcome' : ''}</td><td>${localTimes(visible(one.message, MOST))}</td><td><bdi>${visible(one.file, MOST)}</bdi>, line ${count(one.line)}</td><td>${timeText(one.at)}</td></tr>`,
+      html`<tr><td class="data">${visible(one.number, 100) || 'no number'}</td><td>${outcomeWord(one.kind)}${one.again ? ', sent again: it waits for its outcome' : ''}</td><td>${visible(one.message, MOST)}</td><td><bdi>${visible(one.file, MOST)}</bdi>, line ${count(one.line)}</td><td>${timeText(one.at)}</td></tr>`,
   );
   return html`${section('orders', 'Orders that need a person', ['order', 'outcome', 'what is wrong', 'from', 'since'], rows)}
 ${total > shown.length ? html`<p class="more">${count(total - shown.length)} more: po-sync dead-letters list shows all.</p>` : undefined}`;

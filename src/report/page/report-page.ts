@@ -8,15 +8,7 @@ import { allNameless, openText, type Story } from '../story.ts';
 import { countsSection } from './counts-section.ts';
 import { errorsSection } from './errors-section.ts';
 import { framed } from './frame.ts';
-import {
-  type Html,
-  html,
-  localTimes,
-  type PageLinks,
-  reportLink,
-  timeText,
-  visible,
-} from './html.ts';
+import { type Html, html, type PageLinks, reportLink, timeText, visible } from './html.ts';
 import { nextSection } from './next-section.ts';
 import { timelineSection } from './timeline-section.ts';
 
@@ -65,7 +57,7 @@ function warnings(report: Report): Html | undefined {
   const shown = report.warnings.slice(0, 50);
   return html`<section aria-labelledby="warnings">
 <h2 id="warnings">Warnings</h2>
-<ul>${shown.map((warning) => html`<li>${localTimes(visible(warning, 500))}</li>`)}</ul>
+<ul>${shown.map((warning) => html`<li>${visible(warning, 500)}</li>`)}</ul>
 </section>`;
 }
 

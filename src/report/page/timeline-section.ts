@@ -1,5 +1,6 @@
 import { counted, duration } from '../../core/format.ts';
 import { isNetworkCode } from '../../core/network-error.ts';
+import { asText } from '../../order/sentence.ts';
 import { type Report, wasChanged } from '../report.ts';
 import type { Story } from '../story.ts';
 import { type Html, html, reportLink, timeText, visible } from './html.ts';
@@ -49,11 +50,11 @@ function took(from: string, to: string): string {
 
 const AWAY: ReadonlySet<string> = new Set(['api-down', 'token-unavailable']);
 
-function stopOfPause({ from, to, code, reason }: Report['pauses'][number]): Stop {
+function stopOfPause({ from, to, code, message }: Report['pauses'][number]): Stop {
   const open = 'until after the last outcome';
   const length = to === null ? open : `for ${duration(Date.parse(to) - Date.parse(from))}`;
   // Clerks cannot look at the servers: `status` and the log have the words of the network.
   const isAway = AWAY.has(code) || isNetworkCode(code);
-  const why = isAway ? 'the order API gave no usable answer' : reason;
+  const why = isAway ? 'the order API gave no usable answer' : asText(message);
   return { at: from, text: visible(`Paused ${length}: ${why}`, 300), paused: true };
 }

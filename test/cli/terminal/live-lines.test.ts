@@ -5,6 +5,7 @@ import { createPaint } from '../../../src/cli/terminal/print.ts';
 import { textWidth } from '../../../src/core/format.ts';
 import type { Batch } from '../../../src/ledger/batches/batches.ts';
 import { noOutcomes } from '../../../src/order/outcome.ts';
+import { answered, byOperator } from '../../support/pause.ts';
 
 const plain = createPaint({ isTTY: true, env: { NO_COLOR: '1' } });
 const color = createPaint({ isTTY: true, env: {} });
@@ -43,15 +44,17 @@ describe('a batch in progress', () => {
   });
 
   it('is below the pause', () => {
-    const pause = { code: 'http-503', reason: 'the API answers 503', since: 80_000 };
+    const pause = { ...answered('http-503', 'the API answers 503'), since: 80_000 };
     expect(linesOf({ pause, batches: [batchOf()] })[0]).toBe(
       'paused for 2 min (ends automatically): the API answers 503',
     );
   });
 
   it("shows what ends an operator's pause", () => {
-    const pause = { code: 'operator', reason: 'paused by mia', since: 199_000 };
-    expect(linesOf({ pause })).toEqual(['paused for 1 s (until po-sync resume): paused by mia']);
+    const pause = { ...byOperator('mia'), since: 199_000 };
+    expect(linesOf({ pause })).toEqual([
+      'paused for 1 s (ends with po-sync resume): paused by mia',
+    ]);
   });
 
   it('is only counted if there are too many', () => {
@@ -61,7 +64,7 @@ describe('a batch in progress', () => {
   });
 
   it.each([20, 30, 40, 60, 80, 200])('fits a terminal of %d columns', (columns) => {
-    const pause = { code: 'x', reason: '那个很长的理由'.repeat(20), since: 0 };
+    const pause = { ...answered('x', '那个很长的理由'.repeat(20)), since: 0 };
     const names = [
       'orders.csv',
       'a very long name of a file that goes on and on.csv',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, EntryState, Known } from '../../../src/ledger/entry.ts';
 import { judgeRetry, type Listed } from '../../../src/operate/dead-letters/retry-dead-letters.ts';
+import { sentence } from '../../../src/order/sentence.ts';
 import type { FoundDeadLetter } from '../../../src/put-away/dead-letters-in-progress.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 
@@ -18,7 +19,7 @@ function deadLetter(
     kind,
     stage: 'delivery',
     code: '400',
-    message: 'no',
+    message: sentence('no'),
     signature: '400:0',
     attempts: 1,
     firstAt: AT,

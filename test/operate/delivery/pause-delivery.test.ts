@@ -4,24 +4,25 @@ import type { Pause } from '../../../src/deliver/breaker-view.ts';
 import {
   createCircuitBreaker,
   createEnvironmentBreaker,
-  OPERATOR,
 } from '../../../src/deliver/circuit-breaker.ts';
 import { endOf } from '../../../src/deliver/pause-rules.ts';
 import { createBatches } from '../../../src/ledger/batches/batches.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import {
   pauseDelivery,
-  pausedText,
   pauseJson,
   resumeDelivery,
 } from '../../../src/operate/delivery/pause-delivery.ts';
 import { withTest } from '../../../src/operate/delivery/read-status.ts';
 import { createOperator } from '../../../src/operate/operator-context.ts';
+import { asText } from '../../../src/order/sentence.ts';
 import type { Context } from '../../../src/redis/store.ts';
 import { pauseEndText } from '../../../src/views/pause.ts';
+import { pausedText } from '../../../src/wording/pause.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
 import { type OpenRedis, openTestRedis } from '../../support/open-redis.ts';
+import { answered, byOperator } from '../../support/pause.ts';
 
 let store: OpenRedis;
 beforeAll(async () => {
@@ -68,18 +69,21 @@ it('the log names each new reason of a pause, with growing gaps for the same cha
       const { level: _, time: _t, msg: _m, ...facts } = line;
       return facts;
     });
-  await breaker.trip('token-not-accepted', 'Unauthorized.');
-  await breaker.trip('token-not-accepted', 'Unauthorized again.');
-  await breaker.trip('http-500', 'Internal error.');
-  await breaker.trip('http-429', 'Too many; the API asks to wait 9 s');
+  await breaker.trip(answered('token-not-accepted', 'Unauthorized.'));
+  await breaker.trip(answered('token-not-accepted', 'Unauthorized again.'));
+  await breaker.trip(answered('http-500', 'Internal error.'));
+  await breaker.trip({
+    code: 'http-429',
+    facts: { says: 'Too many', answer: 'http-429', askedMs: 9_000 },
+  });
   const environment = 'staging';
   expect(seen()).toEqual([
-    { event: 'delivery-paused', environment, code: 'token-not-accepted', reason: 'Unauthorized.' },
+    { event: 'delivery-paused', environment, code: 'token-not-accepted', reason: 'Unauthorized' },
     {
       event: 'delivery-pause-changed',
       environment,
       code: 'http-500',
-      reason: 'Internal error.',
+      reason: 'Internal error',
       formerCode: 'token-not-accepted',
     },
     {
@@ -91,8 +95,8 @@ it('the log names each new reason of a pause, with growing gaps for the same cha
     },
   ]);
   for (const reason of ['one', 'two', 'three']) {
-    await breaker.trip('http-500', reason);
-    await breaker.trip('http-429', `${reason} later`);
+    await breaker.trip(answered('http-500', reason));
+    await breaker.trip(answered('http-429', `${reason} later`));
   }
   // http-429 → http-500 is new; http-500 → http-429 was logged already.
   expect(seen()).toMatchObject([
@@ -107,17 +111,17 @@ it('the log names each new reason of a pause, with growing gaps for the same cha
 it.each(['Rehearsed status 401.', 'Try again; ', 'wait: ', 'plain', 'Slow down. …  '])(
   'a pause for the reason %j is one clause',
   (reason) => {
-    const pause = { code: 'http-401', reason, since: 0 };
-    expect(`${pausedText(pause, 6_000)}; more`).not.toMatch(/[.;:,]\s*;/);
-    const byPerson = { code: OPERATOR, reason: `paused by anna: ${reason}`, since: 0 };
-    expect(`${pausedText(byPerson, 6_000)}; more`).not.toMatch(/[.;:,]\s*;/);
+    const pause = { ...answered('http-401', reason), since: 0 };
+    expect(`${asText(pausedText(pause, 6_000))}; more`).not.toMatch(/[.;:,]\s*;/);
+    const byPerson = { ...byOperator('anna', reason), since: 0 };
+    expect(`${asText(pausedText(byPerson, 6_000))}; more`).not.toMatch(/[.;:,]\s*;/);
   },
 );
 
 it("resume ends an operator's pause, whose reason names the operator", async () => {
   const context = openContext();
   expect(await pauseDelivery('stock-taking', context)).toEqual({
-    reason: 'paused by anna: stock-taking',
+    cause: byOperator('anna', 'stock-taking'),
   });
   const [pause] = await context.breaker.reasons();
   expect(pause && endOf(pause)).toBe('operator');
@@ -132,17 +136,20 @@ it("resume ends an operator's pause, whose reason names the operator", async () 
 it('a second pause keeps the reason of the first one unless it has a new one, and names the first one', async () => {
   const first = openContext();
   const second = { ...first, operator: createOperator({ USER: 'ben' }, store.time) };
-  const before = 'paused by anna: stock-taking';
+  const before = byOperator('anna', 'stock-taking');
   await pauseDelivery('stock-taking', first);
-  expect(await pauseDelivery(undefined, second)).toEqual({ reason: before, before });
-  expect(await first.breaker.reasons()).toMatchObject([{ reason: before }]);
-  expect(await pauseDelivery('audit', second)).toEqual({ reason: 'paused by ben: audit', before });
-  expect(await first.breaker.reasons()).toMatchObject([{ reason: 'paused by ben: audit' }]);
+  expect(await pauseDelivery(undefined, second)).toEqual({ cause: before, before });
+  expect(await first.breaker.reasons()).toMatchObject([before]);
+  expect(await pauseDelivery('audit', second)).toEqual({
+    cause: byOperator('ben', 'audit'),
+    before,
+  });
+  expect(await first.breaker.reasons()).toMatchObject([byOperator('ben', 'audit')]);
 });
 
 it('resume ends the wait of an automatic pause: the next try is due', async () => {
   const context = openContext();
-  await context.breaker.trip('rate-limited', 'the API asked to wait', 3_600_000);
+  await context.breaker.trip(answered('rate-limited', 'wait'), 3_600_000);
   const [before] = await context.breaker.reasons();
   expect(before?.nextTryAt).toBeGreaterThan(store.time.now() + 3_000_000);
   const { resumed, lifted, pauses } = await resumeDelivery(context);
@@ -190,28 +197,31 @@ it('resume ends the wait of an order for its next attempt, but not the wait for 
 
 it('an automatic pause without an order to try ends with the next order', () => {
   const pause: Pause = {
-    code: 'api-down',
-    reason: 'HTTP 503',
+    ...answered('api-down', 'HTTP 503'),
     since: 0,
     held: false,
     nextTryAt: 1_000,
   };
-  for (const waits of [[], [{ for: 'release' }], [{ for: 'person' }, { for: 'list' }]] as const) {
+  for (const waits of [
+    [],
+    [{ code: 'release' }],
+    [{ code: 'person' }, { code: 'list' }],
+  ] as const) {
     const shown = withTest(pause, waits);
     expect(pauseEndText(shown, 0)).toBe(
       'no order waits to be sent; the next order is sent as a trial',
     );
     expect(pauseJson(shown)).toMatchObject({ ends: 'automatic', waitsForOrder: true });
   }
-  for (const kind of ['pause', 'retry', 'unexamined'] as const)
-    expect(withTest(pause, [{ for: kind }])).toBe(pause);
-  expect(withTest({ ...pause, code: OPERATOR, held: true }, [])).not.toHaveProperty(
+  for (const code of ['pause', 'retry', 'unexamined'] as const)
+    expect(withTest(pause, [{ code }])).toBe(pause);
+  expect(withTest({ ...pause, ...byOperator('mia'), held: true }, [])).not.toHaveProperty(
     'waitsForOrder',
   );
 });
 
 it.each([
-  ['operator', undefined, 'until po-sync resume'],
+  ['operator', undefined, 'ends with po-sync resume'],
   ['ledger-rolled-back', undefined, "ends when the API's list has been read"],
   [
     'ledger-rolled-back',

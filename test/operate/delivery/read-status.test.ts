@@ -1,10 +1,6 @@
 import { expect, it } from 'vitest';
 import type { WaitingFile } from '../../../src/intake/waiting.ts';
-import {
-  inboxText,
-  waitingTexts,
-  withObstacle,
-} from '../../../src/operate/delivery/source-status.ts';
+import { inboxText, waitingTexts } from '../../../src/operate/delivery/source-status.ts';
 
 const DAEMON = { host: 'a', pid: 1, version: '1', since: 0 };
 const INBOX = { name: 'inbox', type: 'inbox', path: '/inbox', state: 'ok' } as const;
@@ -22,18 +18,14 @@ it('files in an inbox without its marker wait for the marker', () => {
   expect(text(0)).toBe('1 file in an inbox waits');
 });
 
-it('each file has its own reason; one that is ready waits for what keeps all of them', () => {
+it('each file has its own reason', () => {
   const why: WaitingFile['why'] = { code: 'changing', reason: 'it is still changing' };
   const source = {
     ...INBOX,
     waiting: 3,
     waitingFiles: [{ name: 'a.csv', why }, { name: 'b.csv' }],
   };
-  const texts = (daemons: (typeof DAEMON)[]) =>
-    waitingTexts(withObstacle(source, { daemons, batches: [] }));
-  const ready = 'it is complete; a daemon takes it when it has seen it unchanged';
-  expect(texts([DAEMON])).toEqual(['a.csv: it is still changing', `b.csv: ${ready}`, 'and 1 more']);
-  expect(texts([])[1]).toBe('b.csv: no daemon takes files now');
+  expect(waitingTexts(source)).toEqual(['a.csv: it is still changing', 'b.csv', 'and 1 more']);
 });
 
 it.each([

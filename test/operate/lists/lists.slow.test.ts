@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createListTables } from '../../../src/operate/lists/list-tables.ts';
 import type { DeadLetter } from '../../../src/order/dead-letter.ts';
 import { idOf } from '../../../src/order/letter-id.ts';
+import { sentence } from '../../../src/order/sentence.ts';
 import { connectAsAdmin } from '../../support/redis-groups.ts';
 import { startTestRedis } from '../../support/test-redis.ts';
 import { until } from '../../support/until.ts';
@@ -35,7 +36,7 @@ function letterOf(
     kind,
     stage: 'delivery',
     code: kind,
-    message,
+    message: sentence(message),
     signature: message.replace(/\d+/g, 'N'),
     attempts: 1,
     firstAt: at,

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OPERATOR } from '../../../src/deliver/circuit-breaker.ts';
 import { encodeEntry } from '../../../src/ledger/entry.ts';
+import { OPERATOR } from '../../../src/ledger/pause-cause.ts';
 import { openHeartbeat } from '../../../src/operate/heartbeat.ts';
 import { readWaits } from '../../../src/operate/orders/read-waits.ts';
-import { waitText } from '../../../src/operate/orders/wait-of.ts';
+import { waitInShort, waitText } from '../../../src/wording/wait.ts';
 import { type DeliveryRig, openDeliveryRig } from '../../support/delivery-rig.ts';
 import { entryOf, orderOf } from '../../support/entry.ts';
+import { byOperator } from '../../support/pause.ts';
 import { refusals } from '../../support/refusals.ts';
 import { until } from '../../support/until.ts';
 
@@ -18,7 +19,7 @@ describe('the orders that wait', () => {
 
   beforeEach(async () => {
     rig = await openDeliveryRig();
-    await rig.breaker.hold(OPERATOR, 'paused by the test');
+    await rig.breaker.hold(byOperator('the test'));
     for (const batch of BATCHES) {
       const file = {
         batch,
@@ -60,14 +61,14 @@ describe('the orders that wait', () => {
     expect(await ledger.join(both, early, second)).toBe(true);
     expect(await waitsOf(rig)).toEqual([
       {
-        for: 'pause',
-        reason: 'paused by the test',
+        code: 'pause',
+        facts: byOperator('the test'),
         orders: 3,
         oldest: { order: 'A', batch: BATCHES[0], since: Date.parse('2026-11-21T07:15:00Z') },
       },
       {
-        for: 'order',
-        reason: 'the same order of another file has no outcome yet',
+        code: 'order',
+        facts: {},
         orders: 1,
         oldest: { order: 'A', batch: BATCHES[1], since: Date.parse('2026-11-21T07:16:00Z') },
       },
@@ -83,7 +84,7 @@ describe('the orders that wait', () => {
     await ledger.enter(order('second', 1), undefined, soon);
     await ledger.enter(order('third', 2), undefined, soon + 1);
     expect(await waitsOf(rig)).toMatchObject([
-      { for: 'pause', orders: 3, oldest: { order: 'first' } },
+      { code: 'pause', orders: 3, oldest: { order: 'first' } },
     ]);
   });
 
@@ -104,16 +105,16 @@ describe('the orders that wait', () => {
     await using _next = await startBeating();
     const [inFlight] = await waitsOf(rig);
     expect(inFlight).toMatchObject({
-      for: 'answer',
-      reason: 'attempt 1 is in flight or about to be sent',
+      code: 'answer',
+      facts: { attempt: 1 },
       orders: 1,
       until: soon,
     });
     await former[Symbol.asyncDispose]();
     const [lost] = await waitsOf(rig);
     expect(lost).toMatchObject({
-      for: 'list',
-      reason: 'the process of attempt 1 sends no heartbeat',
+      code: 'list',
+      facts: { attempt: 1 },
       until: soon,
     });
   });
@@ -129,14 +130,14 @@ describe('the orders that wait', () => {
     await using _reader = await startBeating('intake');
     let isSteady = false;
     await using sender = await startBeating('delivery', () => isSteady);
-    expect(await waitsOf(rig)).toMatchObject([{ for: 'redis', orders: 1 }]);
+    expect(await waitsOf(rig)).toMatchObject([{ code: 'redis', orders: 1 }]);
     {
       await using _steady = await startBeating();
-      expect(await waitsOf(rig)).toMatchObject([{ for: 'turn', orders: 1 }]);
+      expect(await waitsOf(rig)).toMatchObject([{ code: 'turn', orders: 1 }]);
     }
     isSteady = true;
     await sender.beat();
-    expect(await waitsOf(rig)).toMatchObject([{ for: 'turn', orders: 1 }]);
+    expect(await waitsOf(rig)).toMatchObject([{ code: 'turn', orders: 1 }]);
   });
 
   it('of a file that is read when delivery continues are counted with those of it that are not read yet', async () => {
@@ -159,7 +160,7 @@ describe('the orders that wait', () => {
     await ledger.count(batch, 1, [{ ordinal: 3, number: 'C', result }]);
     // Of 2,000 orders, one waits and one has its outcome.
     const [wait, ...others] = await waitsOf(rig);
-    expect(wait).toMatchObject({ for: 'pause', orders: 1, unread: 1998 });
+    expect(wait).toMatchObject({ code: 'pause', orders: 1, unread: 1998 });
     expect(others).toEqual([]);
     expect(wait && waitText(wait)).toBe(
       'the end of the pause (1,998 more are read then): paused by the test',
@@ -193,8 +194,8 @@ describe('the orders that wait', () => {
     await batches.hold(batch, { wait: refusals(), alike: '' }, 1);
     // Of nine orders, two wait, one waits for another, one has its outcome.
     expect(await waitsOf(rig)).toMatchObject([
-      { for: 'release', orders: 2, unread: 5 },
-      { for: 'order' },
+      { code: 'release', orders: 2, unread: 5 },
+      { code: 'order' },
     ]);
     await batches.admitted(batch, 9, '');
     expect((await waitsOf(rig))[0]).not.toHaveProperty('unread');
@@ -217,12 +218,12 @@ describe('the orders that wait', () => {
     const soon = store.time.now() + 60_000;
     await ledger.enter(entryOf({ order: orderOf('A'), batch, batchNo: 1 }), undefined, soon);
     const [none, ...others] = await waitsOf(rig);
-    expect(none).toMatchObject({ for: 'daemon', orders: 1, unread: 8 });
+    expect(none).toMatchObject({ code: 'daemon', orders: 1, unread: 8 });
     expect(others).toEqual([]);
     expect(none && waitText(none)).toBe('a daemon; none is running (8 more are read then)');
     {
       await using _delivery = await startBeating('delivery');
-      const noReader = (await waitsOf(rig)).find(({ for: kind }) => kind === 'daemon');
+      const noReader = (await waitsOf(rig)).find(({ code }) => code === 'daemon');
       expect(noReader).toMatchObject({ orders: 0, unread: 8 });
       expect(noReader && waitText(noReader)).toBe(
         'a daemon that reads files; none is running (8 orders are not read yet)',
@@ -231,7 +232,7 @@ describe('the orders that wait', () => {
     await using _intake = await startBeating('intake');
     // Now for one that delivers.
     expect(await waitsOf(rig)).toMatchObject([
-      { for: 'daemon', role: 'delivery', reason: 'no daemon delivers', orders: 1, unread: 8 },
+      { code: 'daemon', facts: { lacks: 'delivery' }, orders: 1, unread: 8 },
     ]);
     await using _both = await startBeating();
     const [turn] = await waitsOf(rig);
@@ -240,7 +241,7 @@ describe('the orders that wait', () => {
     const failed = entryOf({ order: orderOf('A'), batch, batchNo: 1, state: 'retry', version: 9 });
     await store.redis.set(store.keys.open('A'), encodeEntry(failed));
     await store.redis.zadd(store.keys.due, soon, 'A');
-    expect((await waitsOf(rig)).map((one) => waitText({ ...one, reason: '' }))).toEqual([
+    expect((await waitsOf(rig)).map(waitInShort)).toEqual([
       'its next attempt',
       'a free slot for a call (8 orders are not read yet)',
     ]);

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry, EntryState } from '../../../src/ledger/entry.ts';
-import {
-  type Surroundings,
-  untilText,
-  type WaitKind,
-  waitClause,
-  waitOf,
-  waitText,
-} from '../../../src/operate/orders/wait-of.ts';
+import type { WaitCause, WaitFacts } from '../../../src/ledger/wait-cause.ts';
+import { type Surroundings, waitOf } from '../../../src/operate/orders/wait-of.ts';
+import { asText } from '../../../src/order/sentence.ts';
+import { untilText, waitClause, waitText } from '../../../src/wording/wait.ts';
 import { entryOf } from '../../support/entry.ts';
+import { answered, byOperator, ROLLED } from '../../support/pause.ts';
+import { refusals } from '../../support/refusals.ts';
 
 const NOW = 1_000_000;
 const CALM: Surroundings = {
@@ -20,10 +18,9 @@ const CALM: Surroundings = {
   nextTurnAt: 0,
   list: { nextAt: 0 },
 };
-const OPERATOR = { code: 'operator', reason: 'paused by anna', since: NOW, held: true };
+const OPERATOR = { ...byOperator('anna'), since: NOW, held: true };
 const DOWN = {
-  code: 'api-down',
-  reason: 'connect ECONNREFUSED',
+  ...answered('api-down', 'connect ECONNREFUSED'),
   since: NOW,
   held: false,
   nextTryAt: NOW + 5_000,
@@ -62,8 +59,8 @@ const ROWS: Row[] = [
     'an order of a held batch',
     { state: 'queued' },
     NOW,
-    { held: new Map([[batch, 'all refused']]), pauses: [OPERATOR] },
-    'the release of its batch: all refused',
+    { held: new Map([[batch, refusals('all refused')]]), pauses: [OPERATOR] },
+    'the release of its batch: 40 of the last 40 answers are the same refusal: all refused',
     '',
   ],
   [
@@ -78,8 +75,8 @@ const ROWS: Row[] = [
     'an order of a new ledger',
     { state: 'queued' },
     NOW,
-    { pauses: [{ code: 'ledger-new', reason: 'the list answers 500', since: NOW, held: true }] },
-    "the API's list, before anything is sent: the list answers 500",
+    { pauses: [{ ...answered('ledger-new', 'the list answers 500'), since: NOW, held: true }] },
+    "the API's list, before anything is sent: the API's list cannot be read yet: the list answers 500",
     '',
   ],
   [
@@ -87,9 +84,9 @@ const ROWS: Row[] = [
     { state: 'queued' },
     NOW,
     {
-      pauses: [{ code: 'ledger-rolled-back', reason: 'Redis lost a part', since: NOW, held: true }],
+      pauses: [{ ...ROLLED, since: NOW, held: true }],
     },
-    "the API's list, before anything is sent: Redis lost a part",
+    "the API's list, before anything is sent: Redis lost part of the ledger; a daemon that takes files reads the reports first, then the API's list is read",
     '',
   ],
   [
@@ -201,7 +198,12 @@ const ROWS: Row[] = [
     'an order with an unclear answer while the list cannot be read',
     { state: 'unknown', answer },
     NOW,
-    { list: { nextAt: NOW, failure: { since: NOW - 60_000, reason: 'no data for 30 s' } } },
+    {
+      list: {
+        nextAt: NOW,
+        failure: { since: NOW - 60_000, says: 'no data for 30 s', answer: 'no-answer' },
+      },
+    },
     "the API's list, to settle an unclear answer: every read of it since 1970-01-01 00:15:40 UTC failed: no data for 30 s",
     'being tried now',
   ],
@@ -240,27 +242,29 @@ describe('what an order waits for', () => {
     '...',
     'plain',
   ])('is one clause, also when the reason is %j', (reason) => {
-    const kinds: Record<WaitKind, true> = {
-      person: true,
-      release: true,
-      daemon: true,
-      'first-list': true,
-      pause: true,
-      'slow-down': true,
-      redis: true,
-      retry: true,
-      'rate-limit': true,
-      turn: true,
-      answer: true,
-      list: true,
-      'file-list': true,
-      order: true,
-      file: true,
-      unexamined: true,
+    const says = { says: reason, answer: 'no-answer' };
+    const facts: WaitFacts = {
+      person: says,
+      release: refusals(reason),
+      daemon: { lacks: 'all' },
+      'first-list': answered('ledger-new', reason),
+      pause: byOperator('anna', reason),
+      'slow-down': {},
+      redis: {},
+      retry: says,
+      'rate-limit': {},
+      turn: {},
+      answer: { attempt: 1 },
+      list: says,
+      'file-list': { failure: { ...says, since: NOW } },
+      order: {},
+      file: { code: 'ENOSPC', reason },
+      unexamined: {},
     };
-    for (const kind of Object.keys(kinds) as WaitKind[]) {
+    for (const [code, of] of Object.entries(facts)) {
       for (const until of [{}, { until: NOW + 28_000 }]) {
-        const text = `Waits for ${waitClause({ for: kind, reason, ...until }, NOW)}.`;
+        const wait = { code, facts: of, ...until } as WaitCause & { until?: number };
+        const text = `Waits for ${asText(waitClause(wait, NOW))}.`;
         expect(text).not.toMatch(/[.;:,]\s*[.;]|\s{2}|: \.|: ;/);
         if ('until' in until) expect(text).toMatch(/; next check in 28 s\.$/);
       }

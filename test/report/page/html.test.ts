@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { localTimes, visible } from '../../../src/report/page/html.ts';
+import { visible } from '../../../src/report/page/html.ts';
 import { anyText } from '../../support/any-text.ts';
 
 it.each([
@@ -26,11 +26,4 @@ it('a long text ends with an ellipsis, never inside a character', () => {
 
 it('no control or format character is left in any text', () => {
   fc.assert(fc.property(anyText(), (text) => !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(visible(text))));
-});
-
-it('a moment in a message is shown in the reader’s zone, and what is none stays', () => {
-  const { markup } = localTimes('read 2026-11-26 18:38:07 UTC, from <a>, 2026-19-39 18:38:00 UTC');
-  expect(markup).toBe(
-    'read <time datetime="2026-11-26T18:38:07.000Z">2026-11-26 18:38:07 UTC</time>, from &lt;a&gt;, 2026-19-39 18:38:00 UTC',
-  );
 });

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sentence } from '../../../src/order/sentence.ts';
 import { html, type PageLinks } from '../../../src/report/page/html.ts';
 import { reportPage } from '../../../src/report/page/report-page.ts';
 import type { Report } from '../../../src/report/report.ts';
 import { addOrder, newStory } from '../../../src/report/story.ts';
 import type { ReportedOrder } from '../../../src/report/write-report.ts';
+import { answered } from '../../support/pause.ts';
 import { dead, done, problem, reportOf, rows, wrong } from '../../support/reported.ts';
 
 function pageOf(
@@ -163,8 +165,8 @@ it('a group shows its first 50 orders and says where the others are', () => {
 it('pauses are part of the timeline, in order of time', () => {
   const pauses = [
     {
-      code: 'http-503',
-      reason: 'the API answered 503',
+      ...answered('http-503', 'HTTP 503'),
+      message: sentence('the API answered 503'),
       from: '2026-11-21T07:16:00Z',
       to: '2026-11-21T07:17:30Z',
     },
@@ -192,8 +194,12 @@ it('an outcome that is older than the file is no part of the timeline', () => {
 
 it('a pause names no network error, which is for operators', () => {
   const pause = { from: '2026-11-21T07:16:00Z', to: '2026-11-21T07:17:30Z' };
-  const shown = (code: string, reason: string) =>
-    textOf(pageOf([done(order(2))], { pauses: [{ code, reason, ...pause }] }));
+  const shown = (code: string, message: string) =>
+    textOf(
+      pageOf([done(order(2))], {
+        pauses: [{ ...answered(code, message), message: sentence(message), ...pause }],
+      }),
+    );
   expect(shown('api-down', 'could not be sent: connect ECONNREFUSED 127.0.0.1:1')).toMatch(
     /Paused for 1 min 30 s: the order API gave no usable answer (?!.*ECONN)/,
   );
@@ -203,7 +209,8 @@ it('a pause names no network error, which is for operators', () => {
 });
 
 it('a pause that lasts longer than the batch is not shown as one that continues', () => {
-  const pauses = [{ code: 'http-503', reason: 'HTTP 503', from: '2026-11-21T07:16:00Z', to: null }];
+  const [from, message] = ['2026-11-21T07:16:00Z', 'HTTP 503'];
+  const pauses = [{ ...answered('http-503', message), message: sentence(message), from, to: null }];
   const one = [done(order(2))];
   expect(textOf(pageOf(one, { pauses }))).toContain(
     'Paused until after the last outcome: HTTP 503',
@@ -310,7 +317,7 @@ describe('hostile texts', () => {
       batch: text,
       sha256: text,
       warnings: [text],
-      pauses: [{ code: text, reason: text, from: text, to: text }],
+      pauses: [{ ...answered(text, text), message: sentence(text), from: text, to: text }],
       error: { code: text, message: text },
       format: { type: 'csv', delimiter: text, encoding: text },
     };

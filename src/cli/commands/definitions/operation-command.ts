@@ -61,29 +61,22 @@ export type ActView<Planned, End> = {
 
 export type ActScene = { context: OperationContext; format: Format };
 
-/** `refused`: explains why the store cannot be opened. */
-export type ActShown<Planned, End> = {
-  view?: () => Promise<ActView<Planned, End>>;
-  refused?: () => Promise<(thrown: unknown) => never>;
-};
-
 /** The command of an operation that changes something: it shows what it would do, asks, does it and says what it did. */
 export function actCommandOf<Input extends z.ZodObject, Planned extends Plan, End extends Done>(
   one: Acting<Input, Planned, End>,
-  { view, refused }: ActShown<Planned, End> = {},
+  view?: () => Promise<ActView<Planned, End>>,
 ): CommandDefinition {
   return {
     ...described(one),
     async load() {
-      const [act, shown, explain] = await Promise.all([one.load(), view?.(), refused?.()]);
+      const [act, shown] = await Promise.all([one.load(), view?.()]);
       return async (args: Args, shell: Shell): Promise<number> => {
         const input = readInput(one, givenOf(one, args, shell));
         const flags = { yes: input['yes'] === true, json: args.json };
         const isDry = input['dryRun'] === true;
         const confirm = !isHarmless(one as unknown as Acting, input);
         const { openOperatorContext } = await opener();
-        const opening = openOperatorContext(args, shell, { confirm });
-        await using context = await opening.catch(explain);
+        await using context = await openOperatorContext(args, shell, { confirm });
         const print = (text: string) => {
           if (text !== '' && !args.json) shell.out(`${sentences(text, shell)}\n`);
         };

@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../../operations/all.ts';
 import type { CommandDefinition } from './command-definition.ts';
-import { type ActShown, actCommandOf, commandOf, type View } from './operation-command.ts';
+import { type ActView, actCommandOf, commandOf, type View } from './operation-command.ts';
 
 // How a person sees operations whose texts are not all of it.
 
@@ -13,13 +13,10 @@ const VIEWS: Readonly<Record<string, () => Promise<View<never, never>>>> = {
   'dead-letters show': async () => (await import('../dead-letters-list.ts')).showView,
 };
 
-const ACT_VIEWS: Readonly<Record<string, ActShown<never, never>>> = {
-  'batches send': { view: async () => (await import('../check-printers.ts')).sendView },
-  reconcile: { view: async () => (await import('../reconcile-view.ts')).reconcileView },
-  pause: {
-    refused: async () => (await import('../../../operate/delivery/pause-delivery.ts')).notStored,
-  },
-  resume: { view: async () => (await import('../resume-view.ts')).resumeView },
+const ACT_VIEWS: Readonly<Record<string, () => Promise<ActView<never, never>>>> = {
+  'batches send': async () => (await import('../check-printers.ts')).sendView,
+  reconcile: async () => (await import('../reconcile-view.ts')).reconcileView,
+  resume: async () => (await import('../resume-view.ts')).resumeView,
 };
 
 const OWN: Readonly<Record<string, Partial<CommandDefinition>>> = {
