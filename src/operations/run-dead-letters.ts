@@ -1,8 +1,11 @@
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { listOf, readLetters } from '../correct/read-as.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { LettersWithoutReport } from '../operate/batches/open-dead-letters.ts';
-import { deadLetters, lacking } from '../operate/dead-letters/dead-letters.ts';
+import {
+  type LettersWithoutReport,
+  lettersWithoutReport,
+} from '../operate/batches/open-dead-letters.ts';
+import { deadLetters } from '../operate/dead-letters/dead-letters.ts';
 import { listTroubleText } from '../operate/delivery/api-list.ts';
 import type { OperationContext } from '../operate/operation-context.ts';
 import {
@@ -39,13 +42,15 @@ async function list(
   context: OperationContext,
 ): Promise<Listed> {
   const filter = { ...(await readFilter(input, context)), all };
-  const without = await lacking(filter, context);
+  const { batch, kind, signature, orders, ids: named } = filter;
   const { environment } = context.config;
-  // The lists of a daemon have what is open; the reports of one batch are read at once.
-  const isOfLists = !all && [filter.batch, filter.orders, filter.ids].every((one) => !one);
-  const lists = isOfLists ? await context.lists?.() : undefined;
-  if (lists) {
-    const { kind, signature } = filter;
+  const lists = await context.lists?.();
+  // Other filters select by what only the report says.
+  const isLacking = [kind, signature, orders, named].every((one) => one === undefined);
+  const among = lists?.withLetters('done').keys();
+  const without = isLacking ? await lettersWithoutReport(context, among, batch) : [];
+  // The lists have what is open; the reports of one batch are read at once.
+  if (lists && !all && !batch && !orders && !named) {
     const { items } = lists.page({ kind, signature }, limit ?? usual);
     const ids = new Set(items.map(({ id }) => id));
     const letters: FoundDeadLetter[] = [];

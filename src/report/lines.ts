@@ -66,7 +66,10 @@ export async function* splitLines(
 }
 
 /** Collects items into pages of `size`; the last page may be shorter. */
-export async function* pages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+export async function* pages<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  size: number,
+): AsyncGenerator<T[]> {
   let page: T[] = [];
   for await (const item of items) {
     page.push(item);

@@ -52,7 +52,7 @@ export function createUploads({ config, clock }: Pick<OperatorContext, 'config' 
     void kept.set(one.id, { ...one, until: clock.monotonic() + KEPT });
 
   async function expire(): Promise<void> {
-    for (const { id, until } of [...kept.values()]) if (until <= clock.monotonic()) await drop(id);
+    for (const { id, until } of kept.values()) if (until <= clock.monotonic()) await drop(id);
     await removeLeftUploads(config, 2 * KEPT);
   }
 
@@ -66,7 +66,7 @@ export function createUploads({ config, clock }: Pick<OperatorContext, 'config' 
     drop,
     async [Symbol.asyncDispose](): Promise<void> {
       await loop[Symbol.asyncDispose]();
-      for (const id of [...kept.keys()]) await drop(id);
+      for (const id of kept.keys()) await drop(id);
     },
   };
 }

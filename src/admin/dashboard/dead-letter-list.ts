@@ -28,7 +28,8 @@ export async function deadLettersPage({ api, url, mayOperate }: PageRequest): Pr
     ),
   ]);
   const nameless = groups.reduce((sum, group) => sum + group.nameless, 0);
-  const lost = isFiltered(url) ? [] : await lettersWithoutReport({}, api.base);
+  const having = (await api.tables()).withLetters('done').keys();
+  const lost = isFiltered(url) ? [] : await lettersWithoutReport(api.base, having);
   const none =
     lost.length > 0
       ? undefined

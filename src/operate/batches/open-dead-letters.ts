@@ -14,22 +14,19 @@ const PAGE = 500;
 /** Open dead letters of a batch whose report is gone: only how many there are is known. `report`: its folder. */
 export type LettersWithoutReport = { batch: string; file: string; orders: number; report: string };
 
-/** Those of the finished batches that match, the newest first. `batch`: the end of a name; `orders`: has one of them. */
+/** Those of the finished batches among `among`, whose names end with `end`. */
 export async function lettersWithoutReport(
-  { batch: end = '', orders: numbers }: { batch?: string; orders?: ReadonlySet<string> },
   {
     batches,
     config,
     store: { redis, keys },
   }: Pick<OperatorContext, 'batches' | 'config' | 'store'>,
+  among: Iterable<string> | AsyncIterable<string> = allNames(batches),
+  end = '',
 ): Promise<LettersWithoutReport[]> {
   const found: LettersWithoutReport[] = [];
-  const waiting = numbers === undefined ? undefined : await redis.hmget(keys.waiting, ...numbers);
-  const having = waiting?.flatMap((marks) => readOpenDeadLetters(marks ?? ''));
-  for await (const page of pages(allNames(batches), PAGE)) {
-    const names = page.filter(
-      (name) => name.endsWith(end) && (having?.some(({ batch }) => batch === name) ?? true),
-    );
+  for await (const page of pages(among, PAGE)) {
+    const names = page.filter((name) => name.endsWith(end));
     const counts = await Promise.all(names.map((name) => redis.hget(keys.batch(name), 'open')));
     for (const [i, name] of names.entries()) {
       const report = join(config.reports.path, name);

@@ -15,7 +15,6 @@ import { readDeadLetters } from '../../report/dead-letters.ts';
 import { pages } from '../../report/lines.ts';
 import { type Report, readFinished, reportNames } from '../../report/report.ts';
 import { findBatch } from '../batches/list-batches.ts';
-import { type LettersWithoutReport, lettersWithoutReport } from '../batches/open-dead-letters.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import { findAppearances, withClosing, withLedgerState } from '../orders/appearances.ts';
 
@@ -55,15 +54,6 @@ export async function* deadLetters(
     left -= 1;
     if (left <= 0) return;
   }
-}
-
-/** What a list lacks, because the report is gone. Other filters select by what only the report says. */
-export function lacking(
-  filter: DeadLetterFilter,
-  context: OperatorContext,
-): Promise<LettersWithoutReport[]> {
-  const isByContent = filter.kind !== undefined || filter.signature !== undefined;
-  return isByContent ? Promise.resolve([]) : lettersWithoutReport(filter, context);
 }
 
 async function* matching(
