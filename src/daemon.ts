@@ -3,7 +3,7 @@ import { createMetrics } from './admin/metrics/metrics.ts';
 import { openAdmin } from './admin/open-admin.ts';
 import { createFileAdmission } from './admit/file-admission.ts';
 import { openPartner } from './api/partner.ts';
-import { startLoop, watchProgress } from './core/backoff/loop.ts';
+import { startLoop } from './core/backoff/loop.ts';
 import type { Inspection } from './correct/inspection.ts';
 import { createEnvironmentBreaker } from './deliver/circuit-breaker.ts';
 import { createDelivery } from './deliver/delivery.ts';
@@ -66,10 +66,9 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
   const open = createOpenFolders({ ...context, ...parts.book, queue, breaker, operator });
   // After all rounds have stopped, so that it shows what they left.
   if (self.role !== 'delivery') resources.use(open);
-  const progress = watchProgress(clock, () => store.redis.status !== 'ready');
-  for (const [side, name, pause, tick] of roundsOf({ ...parts, open }, context)) {
+  for (const [side, pause, tick] of roundsOf({ ...parts, open }, context)) {
     if (side !== 'both' && side !== (self.role ?? side)) continue;
-    resources.use(startLoop(progress.follow(name, tick), { pause, clock, onTrouble }));
+    resources.use(startLoop(tick, { pause, clock, onTrouble }));
   }
   // Last, so that it stops first, and so that nothing was sent when the start fails.
   if (self.role !== 'intake') resources.use(queue.work(config.delivery, delivery.deliverJob));
@@ -79,7 +78,6 @@ export async function openDaemon(input: DaemonInput): Promise<Daemon> {
     adminPort: admin?.port,
     watch: sources.start,
     takePresent: sources.settleOnce,
-    stuck: progress.stuck,
     outdated: reconciliation.outdated,
     ...createBacklog({ ...book, ...reconciliation, breaker, reading: sources.reading }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -146,8 +144,8 @@ async function openParts(input: DaemonInput, context: Context, resources: AsyncD
   };
 }
 
-/** Of each round: the role that needs it, its name, the pause between two in milliseconds, and what it does. */
-type Round = [side: Role | 'both', name: string, pause: number, tick: () => Promise<unknown>];
+/** Of each round: the role that needs it, the pause between two in milliseconds, and what it does. */
+type Round = [side: Role | 'both', pause: number, tick: () => Promise<unknown>];
 
 function roundsOf(
   parts: Awaited<ReturnType<typeof openParts>> & { open: ReturnType<typeof createOpenFolders> },
@@ -169,30 +167,25 @@ function roundsOf(
     log,
   };
   return [
-    ['both', 'circuit breaker', 500, breaker.refresh],
-    ['delivery', 'held batches', 500, delivery.held.refresh],
-    ['delivery', 'sweeper', 500, delivery.sweep],
+    ['both', 500, breaker.refresh],
+    ['delivery', 500, delivery.held.refresh],
+    ['delivery', 500, delivery.sweep],
     // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
-    ['both', 'checkpoint', 1_000, reconciliation.establish],
-    ['delivery', 'ledger rebuild', 1_000, reconciliation.rebuild.tick],
-    [
-      'delivery',
-      'verification',
-      Math.min(1_000, config.delivery.settle / 10),
-      reconciliation.verify,
-    ],
-    ['delivery', 'list proof', 250, reconciliation.prove],
-    ['delivery', 'fresh list', 250, reconciliation.refresh],
-    ['delivery', 'guarantee', Math.min(5_000, config.delivery.settle), reconciliation.measure],
-    ['intake', 'throughput', 250, admission.measure],
-    ['intake', 'settlement', 250, settlement.tick],
-    ['intake', 'settled files', 1_000, settlement.checkFiles],
-    ['intake', 'batches in progress', 2_000, settlement.attend],
-    ['intake', 'progress', 10_000, createProgressLog(parts.book.batches, log)],
-    ['intake', 'open', 500, parts.open.tick],
-    ['intake', 'claims', 1_000, parts.sources.reclaim],
-    ['both', 'heartbeat', BEAT, parts.heart.beat],
-    ['intake', 'notices', 1_000, parts.notices.tick],
-    ['intake', 'housekeeping', 3_600_000, () => keepHouse(housekeeping)],
+    ['both', 1_000, reconciliation.establish],
+    ['delivery', 1_000, reconciliation.rebuild.tick],
+    ['delivery', Math.min(1_000, config.delivery.settle / 10), reconciliation.verify],
+    ['delivery', 250, reconciliation.prove],
+    ['delivery', 250, reconciliation.refresh],
+    ['delivery', Math.min(5_000, config.delivery.settle), reconciliation.measure],
+    ['intake', 250, admission.measure],
+    ['intake', 250, settlement.tick],
+    ['intake', 1_000, settlement.checkFiles],
+    ['intake', 2_000, settlement.attend],
+    ['intake', 10_000, createProgressLog(parts.book.batches, log)],
+    ['intake', 500, parts.open.tick],
+    ['intake', 1_000, parts.sources.reclaim],
+    ['both', BEAT, parts.heart.beat],
+    ['intake', 1_000, parts.notices.tick],
+    ['intake', 3_600_000, () => keepHouse(housekeeping)],
   ];
 }

@@ -11,20 +11,11 @@ export function isAlive(pid) {
   }
 }
 
-/** The command line of a process, or an empty string if it has ended. */
+/** The command line of a process. */
 export async function commandLineOf(pid) {
   try {
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').join(' ').trim();
   } catch {
-    if (await hasProc()) return '';
     return (await runQuietly('ps', ['-o', 'args=', '-p', String(pid)])).output.trim();
   }
-}
-
-async function hasProc() {
-  return (await commandLineFile('self')) !== undefined;
-}
-
-function commandLineFile(pid) {
-  return readFile(`/proc/${pid}/cmdline`).catch(() => undefined);
 }

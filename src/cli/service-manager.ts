@@ -5,8 +5,8 @@ import type { Variables } from '../config/variables.ts';
 export type ServiceManager = {
   ready(): void;
   stopping(): void;
-  /** Reports that the daemon works, as long as `stuck` returns nothing; disposing ends it. */
-  watch(stuck: () => string | undefined, onStuck: (what: string) => void): Disposable;
+  /** Reports that the daemon is not frozen; disposing ends it. */
+  watch(): Disposable;
 };
 
 /** How many reports fit into the time after which systemd restarts the service. */
@@ -32,16 +32,10 @@ export function createServiceManager(env: Variables): ServiceManager {
   return {
     ready: () => notify('READY=1'),
     stopping: () => notify('STOPPING=1'),
-    watch(stuck, onStuck) {
+    watch() {
       const limit = Number(env['WATCHDOG_USEC'] ?? 0) / 1000;
-      if (!(limit > 0)) return { [Symbol.dispose]: () => undefined };
-      let reported: string | undefined;
-      const timer = setInterval(() => {
-        const what = stuck();
-        if (what === undefined) notify('WATCHDOG=1');
-        else if (what !== reported) onStuck(what);
-        reported = what;
-      }, limit / REPORTS);
+      const timer =
+        limit > 0 ? setInterval(() => notify('WATCHDOG=1'), limit / REPORTS) : undefined;
       return { [Symbol.dispose]: () => clearInterval(timer) };
     },
   };

@@ -50,8 +50,6 @@ export type Daemon = AsyncDisposable &
     watch(): Promise<void>;
     /** Takes the files present now; resolves when each is claimed, with those that cannot be taken. Never rejects. */
     takePresent(): Promise<NotTaken[]>;
-    /** The loop that has not ended a round for too long, for a watchdog. */
-    stuck(): string | undefined;
     /** Aborts with the error that ends this daemon: a newer version has changed the format of the ledger. */
     outdated: AbortSignal;
   };

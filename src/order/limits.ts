@@ -14,8 +14,6 @@ export const LIMITS = {
   /** Nesting of objects and arrays. */
   jsonDepth: 64,
   records: 10_000_000,
-  /** Order numbers that rows of the wrong width leave in doubt. */
-  shiftedNumbers: 100_000,
   /** Bytes of a gzip file once inflated. */
   inflatedBytes: 8 * KIB * MIB,
   /** Bytes of an Excel workbook as dropped, and of its parts once inflated. */

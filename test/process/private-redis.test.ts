@@ -116,11 +116,6 @@ describe('a first start', () => {
     });
   });
 
-  test('refuses a server that BullMQ cannot work with', async () => {
-    const find = async () => ({ file: 'redis-server', argv0: 'redis-server', version: '6.0.16' });
-    await expect(open({ find })).rejects.toMatchObject({ code: 'redis-too-old' });
-  });
-
   test('reports the last log lines of a server that ends at once', async () => {
     const file = path.join(folder.path, 'broken-server');
     await writeFile(file, '#!/bin/sh\necho "no space left on device" >&2\nexit 1\n');

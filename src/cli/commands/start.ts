@@ -27,7 +27,6 @@ import {
   daemonStarting,
   daemonStopped,
   daemonStopping,
-  daemonStuck,
 } from '../../log/events/daemon.ts';
 import { createLog, withWatchers } from '../../log/log.ts';
 import { openTracing } from '../../log/open-tracing.ts';
@@ -185,9 +184,7 @@ async function runDaemon(
     daemonReady(input.log, { environment, adminPort: daemon.adminPort ?? 0 });
     shell.ready();
     manager.ready();
-    using _watchdog = manager.watch(daemon.stuck, (loop) =>
-      daemonStuck(input.log, { environment, loop }),
-    );
+    using _watchdog = manager.watch();
     const end = AbortSignal.any([shell.signal, daemon.outdated]);
     if (!end.aborted) await eventOnce(end, 'abort');
     daemonStopping(input.log, { environment, reason: toError(end.reason).message });

@@ -73,7 +73,7 @@ type LoopOptions = {
  * idle process wakes up rarely and their Redis calls share a round trip.
  */
 export function startLoop(
-  tick: () => Promise<void>,
+  tick: () => Promise<unknown>,
   { pause, clock, onTrouble }: LoopOptions,
 ): Loop {
   const loop = createLoop(clock, async () => {
@@ -87,38 +87,4 @@ export function startLoop(
 function untilBeat(pause: number, now: number): number {
   const rest = pause - (now % pause);
   return rest < pause / 2 ? rest + pause : rest;
-}
-
-/** Detects a round of repeated work that does not end. */
-export type Progress = {
-  /** Wraps one round of a loop. */
-  follow(name: string, round: () => Promise<unknown>): () => Promise<void>;
-  /** The loop whose round has not ended for too long; undefined while all is well. */
-  stuck(): string | undefined;
-};
-
-/** Milliseconds. Longer than any round takes: reading the list of the API is limited to ten minutes, and large files take some. */
-const LONGEST = 30 * 60_000;
-
-/**
- * Builds one without loops. `isWaiting`: what every round depends on is away, so that a restart would not help; time
- * counts only while it is there.
- */
-export function watchProgress(clock: Clock, isWaiting: () => boolean): Progress {
-  const begun = new Map<string, number>();
-  return {
-    follow: (name, round) => async () => {
-      begun.set(name, clock.monotonic());
-      try {
-        await round();
-      } finally {
-        begun.delete(name);
-      }
-    },
-    stuck() {
-      const now = clock.monotonic();
-      if (isWaiting()) for (const name of begun.keys()) begun.set(name, now);
-      return [...begun].find(([, at]) => now - at > LONGEST)?.[0];
-    },
-  };
 }

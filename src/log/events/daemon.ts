@@ -18,11 +18,6 @@ export function daemonStopping(log: Log, facts: { environment: string; reason: s
   log.info({ event: 'daemon-stopping', ...facts }, 'po-sync stops');
 }
 
-/** A loop makes no progress. Under systemd the watchdog restarts the service soon. */
-export function daemonStuck(log: Log, facts: { environment: string; loop: string }): void {
-  log.error({ event: 'daemon-stuck', ...facts }, 'po-sync makes no progress');
-}
-
 /** Everything is closed; unfinished work stays for the next start. */
 export function daemonStopped(log: Log, facts: { environment: string }): void {
   log.info({ event: 'daemon-stopped', ...facts }, 'po-sync has stopped');

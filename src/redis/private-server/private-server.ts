@@ -42,7 +42,7 @@ type Deps = StopDeps & { find: FindServer; signal: AbortSignal };
  * Adopts the private Redis of a data folder or starts it, and restarts it at the same address when it ends. Any number
  * of processes may do this at once; one server runs. The open connection shows the others that the server is in use.
  * The last process to dispose stops it, so close every other connection first. Waits while it loads its data.
- * Throws PoSyncError `redis-missing`, `redis-too-old`, `redis-folder`, `folder-not-private`, `redis-start` (it ended at once; with its last
+ * Throws PoSyncError `redis-missing`, `redis-folder`, `folder-not-private`, `redis-start` (it ended at once; with its last
  * log lines), `redis-frozen`, `interrupted`.
  */
 export async function openPrivateRedis(options: Options): Promise<PrivateRedis> {

@@ -58,21 +58,23 @@ function versionOf(file: string, argv0: string): Promise<string | undefined> {
 /** Finds the program to run. */
 export type FindServer = () => Promise<RedisServer | undefined>;
 
-/** The oldest version that BullMQ supports. */
-const OLDEST = [6, 2] as const;
-
 /**
  * Starts a server in `folder` with the port and password of `state` and stores its pid. Does not wait until it answers.
  * The server has its own process group and session: Ctrl-C or a supervisor that stops po-sync does not stop it before
  * the last write is stored.
- * Throws PoSyncError `redis-missing` or `redis-too-old`.
+ * Throws PoSyncError `redis-missing`.
  */
 export async function startServer(
   folder: string,
   state: ServerState,
   find: FindServer,
 ): Promise<ChildProcess> {
-  const program = requireUsable(await find());
+  const program = await find();
+  if (!program)
+    throw new PoSyncError('redis-missing', 'redis-server is not installed.', {
+      remedy:
+        'Install it with `apt-get install redis-tools` (Debian, Ubuntu), `dnf install redis` or `apk add redis`, or set redis.url.',
+    });
   const configuration = await writeConfiguration(folder, state);
   // Before it runs: after a kill here, the next start looks for it at this port, where only one server can run.
   await writeState(folder, { ...state, pid: 0 });
@@ -92,27 +94,6 @@ export async function startServer(
 /** Whether the process has ended or never started. */
 export function hasEnded(server: ChildProcess): boolean {
   return server.pid === undefined || server.exitCode !== null || server.signalCode !== null;
-}
-
-function requireUsable(program: RedisServer | undefined): RedisServer {
-  if (!program) {
-    throw new PoSyncError('redis-missing', 'redis-server is not installed.', {
-      remedy:
-        'Install it with `apt-get install redis-tools` (Debian, Ubuntu), `dnf install redis` or `apk add redis`, or set redis.url.',
-    });
-  }
-  const [major = 0, minor = 0] = program.version.split('.').map(Number);
-  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
-    throw new PoSyncError(
-      'redis-too-old',
-      `${program.file} is version ${program.version}; po-sync needs 6.2 or later.`,
-      {
-        remedy: 'Install a newer Redis or Valkey, or set redis.url to such a server.',
-        facts: { version: program.version },
-      },
-    );
-  }
-  return program;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createLoop, startLoop, watchProgress } from '../../../src/core/backoff/loop.ts';
+import { createLoop, startLoop } from '../../../src/core/backoff/loop.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { until } from '../../support/until.ts';
 
@@ -95,45 +95,5 @@ describe('a loop', () => {
     expect(sleeps).toEqual([10_000, 50]);
     pass();
     await until('the next round', () => rounds === 2);
-  });
-});
-
-describe('progress', () => {
-  const MINUTE = 60_000;
-
-  it('is missing once a round does not end for half an hour, and only then', async () => {
-    let now = 0;
-    const progress = watchProgress(
-      { ...standingClock(0).clock, monotonic: () => now },
-      () => false,
-    );
-    const never = progress.follow('list', () => new Promise(() => undefined));
-    const quick = progress.follow('heartbeat', async () => undefined);
-    void never();
-    for (now = 0; now <= 30 * MINUTE; now += MINUTE) {
-      await quick();
-      expect(progress.stuck()).toBeUndefined();
-    }
-    expect(progress.stuck()).toBe('list');
-  });
-
-  it('is not missing between two rounds, after a failed one, or while Redis is not reachable', async () => {
-    let now = 0;
-    let isAway = true;
-    const progress = watchProgress(
-      { ...standingClock(0).clock, monotonic: () => now },
-      () => isAway,
-    );
-    await expect(
-      progress.follow('a', () => Promise.reject(new Error('no luck')))(),
-    ).rejects.toThrow('no luck');
-    void progress.follow('b', () => new Promise(() => undefined))();
-    now = 24 * 60 * MINUTE;
-    expect(progress.stuck()).toBeUndefined();
-    isAway = false;
-    now += 29 * MINUTE;
-    expect(progress.stuck()).toBeUndefined();
-    now += 2 * MINUTE;
-    expect(progress.stuck()).toBe('b');
   });
 });
