@@ -168,19 +168,18 @@ an event does not know is absent.`;
 function eventsIn(source: string): string[][] {
   const types = source.matchAll(/^(?:export )?type (\w+) = ([^;]*?(?:\{[^}]*\})?);$/gms);
   const aliases = new Map([...types].map(([, name = '', text = '']) => [name, text]));
-  const functions = source.matchAll(
-    /^\/\*\*((?:(?!\*\/).)*)\*\/\nexport function \w+\(\s*log: Log,?\s*((?:(?!\): void).)*)\): void \{\n(.*?)^\}/gms,
+  const events = source.matchAll(
+    /^\/\*\*((?:(?!\*\/).)*)\*\/\nexport const \w+ = (\w+)<(.*?)>\((.*?)\);$/gms,
   );
-  return [...functions].map(([, doc = '', parameters = '', body = '']) => {
-    const [, name = '', type = ''] =
-      /^(\w+): (.*?)(?:,\s*(?:\{ \w+|\w+)[^{}]*\}?: .*|,\s*)?$/s.exec(parameters) ?? [];
-    const fields = name === 'facts' ? fieldsIn(type, aliases) : [name].filter(Boolean);
-    const levels = [...body.matchAll(/\blog\.(debug|info|warn|error)\(/g)].map(
-      ([, one = '']) => one,
-    );
-    const event = /event: '([\w-]+)'/.exec(body)?.[1] ?? '';
+  return [...events].map(([, doc = '', level = '', type = '', rest = '']) => {
+    // A level that depends on the facts may be a function of its own.
+    const shared = new RegExp(`^const ${/^\w+/.exec(rest)?.[0]} = (.*?);$`, 'ms').exec(source)?.[1];
+    const computed = (shared ?? rest).matchAll(/'(debug|info|warn|error)'/g);
+    const levels = level === 'event' ? [...computed].map(([, one = '']) => one) : [level];
+    const name = /'([a-z]+(?:-[a-z]+)+)'/.exec(rest)?.[1] ?? '';
     const when = doc.replace(/\n \* ?/g, ' ');
-    return [code(event), unique(levels).join(', '), unique(fields).map(code).join(', '), when];
+    const fields = unique(fieldsIn(type, aliases)).map(code);
+    return [code(name), unique(levels).join(', '), fields.join(', '), when];
   });
 }
 

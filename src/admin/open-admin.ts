@@ -65,7 +65,7 @@ export async function openAdmin({
     publicUrl,
     tokens,
     sessions,
-    onFailure: () => signInFailed(log),
+    onFailure: () => signInFailed(log, {}),
   });
   const { queue, breaker, book, sources } = parts;
   await using resources = new AsyncDisposableStack();

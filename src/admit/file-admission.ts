@@ -204,7 +204,7 @@ async function readClaimed(
   const found = await inspect({ ...opened, withoutRows }, batch, deps.reading.read, signal);
   if (found instanceof PoSyncError) {
     const facts = { ...named(file), code: found.code, reason: found.message };
-    batchUnreadable(log, facts, { someAdmitted: batch.begunWith !== undefined });
+    batchUnreadable(log, facts);
     const sha256 = await deps.onUnreadable(batch, found, since, fence);
     if (sha256 === undefined) throw forgotten(file);
     return { end: 'unreadable', sha256 };

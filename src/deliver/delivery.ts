@@ -161,6 +161,8 @@ async function isWithdrawn(entry: Entry, { context, book, queue }: DeliveryDeps)
   const action = await calledOff({ context, book }, entry);
   if (action === undefined) return false;
   const isDone = await withdraw(entry, action, { ...book, queue, at: context.store.time.now() });
-  if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber }, action);
+  const { what, who } = action;
+  const why = who === '' ? { what: 'ended' } : { what, who };
+  if (isDone) orderWithdrawn(context.log, { batch, order: order.purchaseOrderNumber, ...why });
   return true;
 }

@@ -71,11 +71,7 @@ export function createPutAway({
     inspections.delete(batch.batch);
     const folder = join(reports, batch.batch);
     const report = await readReport(folder).catch(() => undefined);
-    batchFinished(
-      log,
-      { ...finishedFacts(batch, open, report), report: folder },
-      { isUnreadable: files > 0 },
-    );
+    batchFinished(log, { ...finishedFacts(batch, open, report), report: folder });
     onSettled(batch, open + files, report?.nameless ?? 0);
   };
 }

@@ -38,7 +38,7 @@ export function openQueue({
 }: Pick<Context, 'log'> & { store: Pick<Store, 'plain' | 'keys'> }) {
   const { plain: redis, keys } = store;
   const onTrouble = ({ message }: Error) =>
-    LOST_JOB.test(message) ? jobTakenBack(log) : redisTrouble(log, { reason: message });
+    LOST_JOB.test(message) ? jobTakenBack(log, {}) : redisTrouble(log, { reason: message });
   const shared = { connection: redis, prefix: keys.prefix };
   const queue = new Queue<JobData>(QUEUE, {
     ...shared,

@@ -71,6 +71,6 @@ it('a run reports what needs a person by webhook and program, tried again, witho
   for (const content of ['PO-SECRET-77', 'ART-XYZ', CLIENT_SECRET, 'CLIENT_ID']) {
     expect(everything).not.toContain(content);
   }
-  expect(ended.out).toContain('notice not accepted, will retry');
+  expect(ended.out).toContain('notice delayed');
   expect(ended.out).not.toContain('T0p-S3cret-Path');
 });

@@ -11,7 +11,7 @@ test('pm2 sees the ready signal, a reload finishes the calls in flight, and a st
   const first = await pm2.show();
   const log = () => readFile(first.pm2_env.pm_out_log_path, 'utf8');
   expect(first.pm2_env.status).toBe('online');
-  await until('the log says so, too', async () => (await log()).includes('po-sync is ready'));
+  await until('the log says so, too', async () => (await log()).includes('daemon ready'));
 
   const numbers = await place.drop('orders.csv', 100);
   await until('the delivery is under way', () => stored().length >= 10);
@@ -32,7 +32,7 @@ test('pm2 sees the ready signal, a reload finishes the calls in flight, and a st
   await pm2.run('delete', 'po-sync');
   expect(isAlive(second.pid)).toBe(false);
   expect(await processesIn(place.at('data', 'redis'))).toEqual([]);
-  await until('the log says so, too', async () => (await log()).includes('private Redis stopped'));
+  await until('the log says so, too', async () => (await log()).includes('private redis stopped'));
   // It was ended by the daemon as the last thing, never by pm2.
   expect(await log()).not.toContain('private Redis is gone');
 });

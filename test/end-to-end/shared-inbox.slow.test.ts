@@ -123,7 +123,7 @@ describe('the format of the ledger', () => {
 
   it('ends a daemon that runs with 1 when a newer version raises it', async () => {
     const daemon = place.start(['start']);
-    await until('a daemon is ready', () => daemon.out().includes('po-sync is ready'));
+    await until('a daemon is ready', () => daemon.out().includes('daemon ready'));
     await client.hset(identity, 'format', 2);
     expect(await daemon.ended).toMatchObject(newer);
   });

@@ -37,7 +37,7 @@ it('a file that waits is sent as it is when a person releases it', async () => {
   await using place = await openPlace();
   const { batch } = place;
   const daemon = place.start(['start']);
-  await until('ready', () => daemon.out().includes('po-sync is ready'));
+  await until('ready', () => daemon.out().includes('daemon ready'));
   expect(await place.run(['batches', 'release', batch, '--yes'])).toMatchObject({ code: 0 });
   await until('the orders', () => place.stored().size === 3);
 });

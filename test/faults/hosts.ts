@@ -115,7 +115,7 @@ export async function hosts(
     const early = daemon.ended.then(({ err }) =>
       Promise.reject(new Error(`host ${nth} ended: ${err}`)),
     );
-    await Promise.race([early, until('ready', () => daemon.out().includes('po-sync is ready'))]);
+    await Promise.race([early, until('ready', () => daemon.out().includes('daemon ready'))]);
     early.catch(() => undefined);
   }
   const stored = () => countOf(place.events, 'stored');

@@ -123,7 +123,7 @@ describe('an export', () => {
     await watch.settleOnce();
     expect(it.copies).toEqual([]);
     expect(await leftCopies(it.spool, 'erp')).toEqual([]);
-    expect(it.lines.filter(({ msg }) => msg === 'export is empty, ignored')).toHaveLength(1);
+    expect(it.lines.filter(({ msg }) => msg === 'export empty')).toHaveLength(1);
     await it.write('orders.csv');
     await watch.settleOnce();
     expect(it.copies).toHaveLength(1);

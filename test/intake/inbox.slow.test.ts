@@ -194,7 +194,7 @@ describe('an inbox', () => {
     await it.inbox.settleOnce();
     await it.inbox.tick();
     expect(it.offered).toEqual(['orders.csv']);
-    const told = it.lines.filter(({ msg }) => msg === 'not a regular file, ignored');
+    const told = it.lines.filter(({ msg }) => msg === 'file left');
     expect(told.map(({ file, kind }) => [file, kind].join(' ')).sort()).toEqual([
       'folder.csv folder',
       'link.csv link',
@@ -316,8 +316,8 @@ describe('an inbox', () => {
     expect(it.inbox.healthy()).toBe(true);
     expect(it.offered).toEqual([]);
     // Once for each reason: it is missing, and another folder is in its place.
-    const away = 'source is not reachable';
-    expect(it.lines.map(({ msg }) => msg)).toEqual([away, away, 'source is reachable again']);
+    const away = 'source lost';
+    expect(it.lines.map(({ msg }) => msg)).toEqual([away, away, 'source back']);
   });
 
   test('finds every one of many files that arrive at once, even if file-system events are lost', async () => {

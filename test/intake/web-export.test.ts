@@ -194,7 +194,7 @@ describe('an export of a web address', () => {
     await using watch = it.open();
     await watch.settleOnce();
     expect(it.copies).toEqual([]);
-    expect(it.lines.filter(({ msg }) => msg === 'export is empty, ignored')).toHaveLength(1);
+    expect(it.lines.filter(({ msg }) => msg === 'export empty')).toHaveLength(1);
   });
 
   test('can be large and chunked', async () => {
@@ -295,7 +295,7 @@ describe('an export of a web address', () => {
     await using watch = it.open();
     await watch.settleOnce();
     await watch.settleOnce();
-    expect(it.lines.filter(({ msg }) => msg === 'there is no export yet')).toHaveLength(1);
+    expect(it.lines.filter(({ msg }) => msg === 'export absent')).toHaveLength(1);
     it.listen(send(ROWS));
     await watch.settleOnce();
     expect(it.copies).toHaveLength(1);
@@ -309,7 +309,7 @@ describe('an export of a web address', () => {
     it.listen(send(ROWS));
     await watch.tick();
     const told = it.lines.map(({ msg }) => msg);
-    expect(told).toEqual(['source is not reachable', 'export copied', 'source is reachable again']);
+    expect(told).toEqual(['source lost', 'export copied', 'source back']);
     expect(watch.healthy()).toBe(true);
   });
 

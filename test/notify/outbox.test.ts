@@ -65,7 +65,7 @@ it('a notice that fails is tried after waits and dropped after its last attempt,
   expect(tries).toEqual(['bad', 'bad', 'bad', 'good']);
   expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThan(350);
   expect(lines.find(({ level }) => level === 'error')).toMatchObject({
-    msg: 'notice could not be sent',
+    msg: 'notice lost',
     receiver: 'test',
     attempt: 3,
     reason: 'not now',

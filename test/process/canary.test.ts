@@ -283,7 +283,7 @@ async function act(): Promise<void> {
 it('no secret appears in files, logs, Redis, process arguments, notices or anything a command prints', async () => {
   const daemon = startProgram(withConfig(['start']), { cwd: folder, env: env() });
   stack.defer(() => void daemon.child.kill('SIGKILL'));
-  await until('ready', () => daemon.out().includes('po-sync is ready'));
+  await until('ready', () => daemon.out().includes('daemon ready'));
   const drop = (name: string, text: string) => writeFile(path.join(folder, 'inbox', name), text);
   await drop(
     'mixed.csv',

@@ -90,7 +90,7 @@ const MAPPING =
 const UNTIL_READY = `until_ready() {
   local out pid; out=$(mktemp -p .)
   "$@" >"$out" 2>&1 & pid=$!
-  while kill -0 $pid 2>/dev/null && ! grep -qE 'po-sync is ready|"baseUrl"' "$out"; do sleep 0.1; done
+  while kill -0 $pid 2>/dev/null && ! grep -qE 'daemon ready|"baseUrl"' "$out"; do sleep 0.1; done
   kill -TERM $pid 2>/dev/null; wait $pid; local code=$?
   [ $code = 0 ] || cat "$out" >&2
   return $code

@@ -160,7 +160,7 @@ describe.runIf(canRunAsOwner)('a folder of reports without write permission', ()
 
     await makeFolder(reports, OWNER, 0o700);
     const daemon = home.start();
-    await until('the start', () => daemon.out().includes('po-sync is ready'));
+    await until('the start', () => daemon.out().includes('daemon ready'));
     await makeFolder(reports, 0, 0o755);
     await writeFile(
       path.join(home.folder, 'inbox', 'orders.csv'),

@@ -107,7 +107,7 @@ admin: { port: ${adminPort} }
     daemon.child.kill('SIGKILL');
     await daemon.ended;
   });
-  await until('ready', () => daemon.out().includes('po-sync is ready'));
+  await until('ready', () => daemon.out().includes('daemon ready'));
   const kept = stack.move();
   const drop = async (name: string | Buffer, content: string) => {
     const draft = path.join(folder, 'draft');

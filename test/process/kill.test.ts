@@ -106,7 +106,7 @@ describe('the daemon', () => {
     await place.drop('orders.csv', csvOf(20));
     await until('calls', () => place.events.some(({ type }) => type === 'received'));
     running.child.kill('SIGINT');
-    await until('the stop', () => running.out().includes('po-sync stops'));
+    await until('the stop', () => running.out().includes('daemon stopping'));
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ code: 130 });
   });

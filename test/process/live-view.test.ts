@@ -28,7 +28,7 @@ describe('start on a terminal', () => {
     const more = { sandbox: { record: true }, delivery: ', concurrency: 2' };
     await using place = await openWorkplace({ faults: SLOW, ...more });
     const { type, ended, out } = onTerminal(place, 'start', { NO_COLOR: '1' });
-    await until('it is ready', () => out().includes('po-sync is ready'));
+    await until('it is ready', () => out().includes('daemon ready'));
     await place.drop('orders.csv', `${csvOf(60)}PO-99,NEW,A,none\n`);
     await until('the progress is shown', () => /orders\.csv.* [█░]{8} \d+\/61/.test(out()));
     await place.setFaults([]);
@@ -41,7 +41,7 @@ describe('start on a terminal', () => {
     // The path does not fit next to it.
     expect(lines[lines.indexOf(last ?? '') + 1]).toMatch(/^ {2}\/.*\/report\.html$/);
     expect(lines.filter((line) => /[█░]/.test(line))).toEqual([]);
-    expect(lines.filter((line) => line.includes('po-sync has stopped'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('daemon stopped'))).toHaveLength(1);
     // No line is torn: each is a log line, the last line of a batch, or what the terminal itself echoes.
     expect(lines.filter((line) => !/^(\^C)?(\[?\d\d:\d\d:\d\d|! | {2}\/|$)/.test(line))).toEqual(
       [],

@@ -113,7 +113,7 @@ describe.runIf(canMount)('a full disk below `data`', () => {
     const script = `mkdir data && mount -t tmpfs -o size=8m,mode=0700 none data
 run() { echo "# $*"; "$LAUNCHER" --config "$CONFIG" "$@" 2>&1; echo "code $?"; }
 "$LAUNCHER" --config "$CONFIG" start >daemon.log 2>&1 & daemon=$!
-timeout 600 sh -c 'until grep -q "po-sync is ready" daemon.log; do sleep 0.2; done' || exit
+timeout 600 sh -c 'until grep -q "daemon ready" daemon.log; do sleep 0.2; done' || exit
 dd if=/dev/zero of=data/filler bs=4k 2>/dev/null
 run status
 kill $daemon; wait $daemon
@@ -171,7 +171,7 @@ describe('a report folder that under load', () => {
       faults: { faults: [{ kind: 'delay', by: '20ms' }] },
     });
     await using daemon = await startOn(place);
-    await until('ready', () => daemon.out().includes('po-sync is ready'));
+    await until('ready', () => daemon.out().includes('daemon ready'));
     const dropped: DroppedFile[] = [];
     const stored = (count: number) => until(`${count} orders`, () => place.stored().size >= count);
     await dropOrders(place, dropped, 30);

@@ -30,7 +30,7 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
   );
   const [first, second] = deliveries;
   for (const one of [intake, ...deliveries]) {
-    await until('a daemon is ready', () => one.out().includes('po-sync is ready'));
+    await until('a daemon is ready', () => one.out().includes('daemon ready'));
   }
   expect(countOf(place.events, 'received')).toBe(0);
   const dropped: DroppedFile[] = [];

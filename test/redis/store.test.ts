@@ -6,7 +6,7 @@ import { configOf } from '../support/config-text.ts';
 import { startTestRedis } from '../support/test-redis.ts';
 import { until } from '../support/until.ts';
 
-it('the log says when Redis works again, once for each outage', async () => {
+it('the log says when redis back, once for each outage', async () => {
   await using server = await startTestRedis();
   const { config } = configOf(`environment: staging
 environments:

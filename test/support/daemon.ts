@@ -50,7 +50,7 @@ export function startDaemon(place: Workplace): Daemon {
     });
     await Promise.race([
       early,
-      until('a daemon is ready', () => running.out().includes('po-sync is ready')),
+      until('a daemon is ready', () => running.out().includes('daemon ready')),
     ]);
   }
 

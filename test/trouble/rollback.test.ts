@@ -78,7 +78,7 @@ it.concurrent('while a Redis fails over again and again nothing is sent, and the
   await using way = await openRedisWay(redis.port);
   await using admin = openAdmin(redis);
   await using place = await openTroublePlace(api, { redis: way.url, pace: QUICK });
-  await until('the daemon', () => place.daemon.out().includes('po-sync is ready'));
+  await until('the daemon', () => place.daemon.out().includes('daemon ready'));
   const lose = async () => {
     way.cut();
     await takeOver(admin);
@@ -100,7 +100,7 @@ it.concurrent('orders are sent while the connections to Redis are lost every two
   await using redis = await startTestRedis();
   await using way = await openRedisWay(redis.port);
   await using place = await openTroublePlace(api, { redis: way.url, pace: QUICK });
-  await until('the daemon', () => place.daemon.out().includes('po-sync is ready'));
+  await until('the daemon', () => place.daemon.out().includes('daemon ready'));
   let losses = 0;
   const lose = () => {
     way.cut();
@@ -140,7 +140,7 @@ it.concurrent('a daemon that is back first sends no order that another one sent 
   );
   await using admin = openAdmin(redis);
   await until('both daemons', () =>
-    [one, other].every(({ daemon }) => daemon.out().includes('po-sync is ready')),
+    [one, other].every(({ daemon }) => daemon.out().includes('daemon ready')),
   );
   await one.run('pause', '--reason', 'test');
   await one.drop('first.csv', csv(['PO-1']));

@@ -77,7 +77,7 @@ export async function startCommand(args: StartArgs, shell: Shell): Promise<numbe
   daemonStarting(log, { environment: config.environment, version, config: config.file });
   for (const warning of warnings) {
     if (live && args.once) shell.err(`warning: ${printable(warning)}\n`);
-    else configWarning(log, warning);
+    else configWarning(log, { warning });
   }
   const self = { pid: shell.pid, version, ...(role && { role }) };
   const { env } = shell;

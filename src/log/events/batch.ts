@@ -1,38 +1,27 @@
 import type { OutcomeCounts } from '../../order/outcome.ts';
 import type { Sentence } from '../../order/sentence.ts';
-import type { Log } from '../log.ts';
+import { event, info, warn } from '../event.ts';
 
 type Named = { batch: string; source: string; file: string };
 
 /** The first pass reached the end of the file without a structural error. */
-export function fileInspected(log: Log, facts: Named & { records: number; bytes: number }): void {
-  log.info({ event: 'file-inspected', ...facts }, 'file is readable');
-}
+export const fileInspected = info<Named & { records: number; bytes: number }>('file-inspected');
 
 /** Every order of the file is in the ledger. */
-export function batchAdmitted(log: Log, facts: Named & { orders: number }): void {
-  log.meter?.file(facts.source, 'admitted');
-  log.info({ event: 'batch-admitted', ...facts }, 'all orders of the file are in the ledger');
-}
+export const batchAdmitted = info<Named & { orders: number }>('batch-admitted', (log, facts) =>
+  log.meter?.file(facts.source, 'admitted'),
+);
 
 /** More orders of an unfinished batch are done than ten seconds ago. `records`: until the number of `orders` is known. */
-export function batchProgress(
-  log: Log,
-  facts: Named & { done: number; orders?: number; records?: number },
-): void {
-  log.info({ event: 'batch-progress', ...facts }, 'batch in progress');
-}
+export const batchProgress = info<Named & { done: number; orders?: number; records?: number }>(
+  'batch-progress',
+);
 
 /** The file cannot be read as orders. */
-export function batchUnreadable(
-  log: Log,
-  facts: Named & { code: string; reason: string },
-  { someAdmitted }: { someAdmitted: boolean },
-): void {
-  log.meter?.file(facts.source, 'unreadable');
-  const rest = someAdmitted ? 'no more of its orders are admitted' : 'none of its orders are sent';
-  log.warn({ event: 'batch-unreadable', ...facts }, `file is unreadable; ${rest}`);
-}
+export const batchUnreadable = warn<Named & { code: string; reason: string }>(
+  'batch-unreadable',
+  (log, { source }) => log.meter?.file(source, 'unreadable'),
+);
 
 type Finished = {
   orders: number;
@@ -45,87 +34,54 @@ type Finished = {
  * The last order of the batch has its outcome and the report is written. Also a field for each outcome, such as `accepted`.
  * `leftOut`: sent orders that `skip` left out. `reason`: why its file cannot be read.
  */
-export function batchFinished(
-  log: Log,
-  facts: Named & Finished & OutcomeCounts & { leftOut?: number; reason?: string },
-  { isUnreadable }: { isUnreadable: boolean },
-): void {
-  log.meter?.file(facts.source, 'finished');
-  log.tracer?.finished(facts);
-  const line = { event: 'batch-finished', ...facts };
-  if (isUnreadable)
-    log.warn(line, 'batch finished; its file is unreadable, correct it and drop it again');
-  else if (facts.needPerson > 0) log.warn(line, 'batch finished; some orders need a person');
-  else log.info(line, 'batch finished');
-}
+export const batchFinished = event<
+  Named & Finished & OutcomeCounts & { leftOut?: number; reason?: string }
+>(
+  ({ needPerson, reason }) => (needPerson > 0 || reason !== undefined ? 'warn' : 'info'),
+  'batch-finished',
+  (log, facts) => {
+    log.meter?.file(facts.source, 'finished');
+    log.tracer?.finished(facts);
+  },
+);
 
 /** The file was changed after its last order was admitted; what changed is not sent. */
-export function fileChanged(log: Log, facts: Named & { reason: string }): void {
-  log.meter?.file(facts.source, 'unreadable');
-  log.warn(
-    { event: 'file-changed-after-read', ...facts },
-    'file was changed after it was read; drop it again',
-  );
-}
+export const fileChanged = warn<Named & { reason: string }>(
+  'file-changed-after-read',
+  (log, facts) => log.meter?.file(facts.source, 'unreadable'),
+);
 
 /** An order of the file needs a person: it failed a check, or its number is known with other content. */
-export function orderNotAdmitted(
-  log: Log,
-  facts: {
-    batch: string;
-    order: string;
-    line: number;
-    outcome: string;
-    code: string;
-    reason: Sentence | undefined;
-  },
-): void {
-  const { batch, order, line, outcome, code } = facts;
-  const traced = { batch, order: { purchaseOrderNumber: order }, place: { line } };
-  log.tracer?.settled(traced, outcome, code);
-  log.info({ event: 'order-not-admitted', ...facts }, 'order needs a person');
-}
+export const orderNotAdmitted = info<{
+  batch: string;
+  order: string;
+  line: number;
+  outcome: string;
+  code: string;
+  reason: Sentence | undefined;
+}>('order-not-admitted', ({ tracer }, { batch, order, line, outcome, code }) =>
+  tracer?.settled({ batch, order: { purchaseOrderNumber: order }, place: { line } }, outcome, code),
+);
 
 /** The API refused too many orders of the batch in the same way; the rest waits for an operator. */
-export function batchHeld(log: Log, facts: { batch: string; reason: Sentence }): void {
-  log.warn(
-    { event: 'batch-held', ...facts },
-    'batch held; run po-sync batches release or po-sync batches cancel',
-  );
-}
+export const batchHeld = warn<{ batch: string; reason: Sentence }>('batch-held');
 
 /** Takes over an unfinished batch whose daemon has ended. */
-export function batchTakenUp(log: Log, facts: Named): void {
-  log.info({ event: 'batch-resumed', ...facts }, 'unfinished batch resumed');
-}
+export const batchTakenUp = info<Named>('batch-resumed');
 
 /** A step with a file or report failed. */
-export function batchTrouble(log: Log, facts: { batch: string; reason: string }): void {
-  log.warn({ event: 'batch-trouble', ...facts }, 'a step of the batch failed, will retry');
-}
+export const batchTrouble = warn<{ batch: string; reason: string }>('batch-trouble');
 
 /** Decisions of people that Redis did not have were done again. */
-export function decisionsRepeated(log: Log, facts: { decisions: number }): void {
-  log.info({ event: 'decisions-repeated', ...facts }, 'decisions that Redis lost are done again');
-}
+export const decisionsRepeated = info<{ decisions: number }>('decisions-repeated');
 
 /** A decision that Redis lost no longer fits what is known now. */
-export function decisionNotRepeated(
-  log: Log,
-  facts: { what: string; on: string; who: string; reason: string },
-): void {
-  log.warn(
-    { event: 'decision-not-repeated', ...facts },
-    'a decision that Redis lost is not done again; decide again if it is still wanted',
-  );
-}
+export const decisionNotRepeated = warn<{ what: string; on: string; who: string; reason: string }>(
+  'decision-not-repeated',
+);
 
 /** Old reports or day folders were removed. */
-export function reportsExpired(log: Log, facts: { removed: number; durationMs: number }): void {
-  log.info({ event: 'reports-expired', ...facts }, 'old reports removed');
-}
+export const reportsExpired = info<{ removed: number; durationMs: number }>('reports-expired');
 
 /** An old report could not be removed. */
-export function expiryFailed(log: Log, facts: { path: string; error: string }): void {
-  log.warn({ event: 'expiry-failed', ...facts }, 'old report could not be removed, will retry');
-}
+export const expiryFailed = warn<{ path: string; error: string }>('expiry-failed');

@@ -1,73 +1,46 @@
 import type { Sentence } from '../../order/sentence.ts';
-import type { Log } from '../log.ts';
+import { error, info, warn } from '../event.ts';
 
 type Source = { source: string };
 type File = Source & { file: string };
 
 /** A file of an inbox was claimed. */
-export function fileClaimed(log: Log, facts: File & { batch: string }): void {
-  log.meter?.file(facts.source, 'taken');
-  log.info({ event: 'file-claimed', ...facts }, 'file claimed');
-}
+export const fileClaimed = info<File & { batch: string }>('file-claimed', (log, facts) =>
+  log.meter?.file(facts.source, 'taken'),
+);
 
 /** A new version of an export was copied. */
-export function exportCopied(log: Log, facts: File & { batch: string; bytes: number }): void {
-  log.meter?.file(facts.source, 'taken');
-  log.info({ event: 'export-copied', ...facts }, 'export copied');
-}
+export const exportCopied = info<File & { batch: string; bytes: number }>(
+  'export-copied',
+  (log, facts) => log.meter?.file(facts.source, 'taken'),
+);
 
 /** A file of a pattern is older than the newest one, and with `newestOnly` never read. Logged once. */
-export function exportOlder(log: Log, facts: File & { newest?: string }): void {
-  log.info({ event: 'export-older', ...facts }, 'older than the newest export, not read');
-}
+export const exportOlder = info<File & { newest?: string }>('export-older');
 
 /** An address has no export yet. Logged once. */
-export function exportAbsent(log: Log, facts: Source & { path: string }): void {
-  log.info({ event: 'export-absent', ...facts }, 'there is no export yet');
-}
+export const exportAbsent = info<Source & { path: string }>('export-absent');
 
 /** An export has no content: it creates no batch and does not count as received. */
-export function exportEmpty(log: Log, facts: File): void {
-  log.warn({ event: 'export-empty', ...facts }, 'export is empty, ignored');
-}
+export const exportEmpty = warn<File>('export-empty');
 
 /** Something in the folder is not a regular file. Logged once. */
-export function fileLeft(log: Log, facts: File & { kind: string }): void {
-  log.warn({ event: 'file-left', ...facts }, 'not a regular file, ignored');
-}
+export const fileLeft = warn<File & { kind: string }>('file-left');
 
 /** A file that looks incomplete is taken after ten times `stable`. */
-export function fileIncomplete(log: Log, facts: File & { reason: Sentence }): void {
-  log.warn({ event: 'file-incomplete', ...facts }, 'file still looks incomplete, taken as it is');
-}
+export const fileIncomplete = warn<File & { reason: Sentence }>('file-incomplete');
 
 /** A file could not be taken. Logged once. */
-export function fileTrouble(log: Log, facts: File & { reason: string }): void {
-  log.error({ event: 'file-trouble', ...facts }, 'file could not be taken, will retry');
-}
+export const fileTrouble = error<File & { reason: string }>('file-trouble');
 
 /** The folder or file of a source cannot be read; also when the reason changes. */
-export function sourceLost(log: Log, facts: Source & { path: string; reason: string }): void {
-  log.error({ event: 'source-lost', ...facts }, 'source is not reachable');
-}
+export const sourceLost = error<Source & { path: string; reason: string }>('source-lost');
 
 /** An inbox that was used before had no marker at the start: it may be another folder. It is marked again and used. */
-export function inboxMarkedAgain(log: Log, facts: Source & { path: string }): void {
-  log.warn(
-    { event: 'inbox-marked-again', ...facts },
-    'inbox had lost its marker; it may be another folder',
-  );
-}
+export const inboxMarkedAgain = warn<Source & { path: string }>('inbox-marked-again');
 
 /** The source can be read again. */
-export function sourceBack(log: Log, facts: Source & { path: string; durationMs: number }): void {
-  log.info({ event: 'source-back', ...facts }, 'source is reachable again');
-}
+export const sourceBack = info<Source & { path: string; durationMs: number }>('source-back');
 
 /** The operating system sends no change notifications; polling finds new files later. */
-export function watcherFailed(log: Log, facts: Source & { reason: string }): void {
-  log.warn(
-    { event: 'watcher-failed', ...facts },
-    'no change notifications for this source, polling only',
-  );
-}
+export const watcherFailed = warn<Source & { reason: string }>('watcher-failed');

@@ -33,17 +33,13 @@ it('no two events have the same name', () => {
 });
 
 it.each([
-  ['complete', "API's list read for orders in doubt"],
-  ['failed', "API's list could not be read for orders in doubt"],
-  ['unavailable', "API's list could not be read for orders in doubt"],
-])('a list call that ended as %s is logged as %j', (outcome, msg) => {
+  ['complete', true, 'info'],
+  ['failed', true, 'warn'],
+  ['unavailable', true, 'warn'],
+  ['failed', false, 'debug'],
+] as const)('a list call that ended as %s, news: %s, is logged at %s', (outcome, isNews, level) => {
   const { log, lines } = capturedLog();
-  listRead(
-    log,
-    { orders: 0, asked: 1, durationMs: 1, outcome, reason: 'the list answers HTTP 500' },
-    true,
-  );
-  expect(lines).toMatchObject([
-    { event: 'list-read', outcome, reason: 'the list answers HTTP 500', msg },
-  ]);
+  const reason = 'the list answers HTTP 500';
+  listRead(log, { orders: 0, asked: 1, durationMs: 1, outcome, reason }, isNews);
+  expect(lines).toMatchObject([{ level, event: 'list-read', outcome, reason, msg: 'list read' }]);
 });
