@@ -24,7 +24,6 @@ const common = {
       'A folder that receives the results of each batch for the sending program: the rows with their outcomes.',
     ),
   maxOrders: z.int().min(1).exactOptional().describe('A file with more orders waits for a person.'),
-  doneFile: z.boolean().prefault(false).describe('orders.csv waits for orders.csv.done.'),
 };
 
 const poll = wait(10, 86_400_000);
@@ -56,6 +55,7 @@ export const sourceSchema = z.discriminatedUnion('type', [
       .describe('A folder; po-sync takes the order files that are dropped there.'),
     path: line.describe('The folder.'),
     files: fileNames.describe('The names that are taken: * stands for any characters, ? for one.'),
+    doneFile: z.boolean().prefault(false).describe('orders.csv waits for orders.csv.done.'),
     poll: poll.prefault('10s').describe('Polling interval, independent of file-system events.'),
   }),
   z.strictObject({

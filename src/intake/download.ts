@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
-import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
-import { createRedaction } from '../log/redaction.ts';
-import { nameBatch } from '../order/batch.ts';
+import { dropDraft, newCopy } from './export.ts';
 import type { CopiedFile } from './export-versions.ts';
 
 /** Identifies the version that a server sent, to request only a newer one (RFC 9110 sections 8.8 and 13.1). */
@@ -42,35 +40,14 @@ export type Downloaded =
  * completeness is not certain, `export-too-large`.
  */
 export async function download(order: DownloadOrder, http: Http): Promise<Downloaded> {
-  const { url, source, spool, at } = order;
-  const name = fileNameOf(url);
-  const batch = nameBatch(at, source, name);
-  const folder = path.join(spool, batch);
-  await makePath(folder, PRIVATE_FOLDER);
-  try {
-    const draft = path.join(folder, '.part');
-    const { answer, sha256, bytes } = await fetchInto(draft, order, http);
-    const verdict = verdictOn(answer, url, bytes);
-    if (verdict !== 'complete') {
-      await rm(folder, { recursive: true, force: true });
-      return { kind: verdict };
-    }
-    const file = path.join(folder, name);
-    const copy: CopiedFile = {
-      batch,
-      source,
-      kind: 'export',
-      name,
-      path: file,
-      sha256,
-      bytes,
-      draft,
-    };
-    return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
+  const copied = await newCopy({ ...order, name: fileNameOf(order.url) }, async (draft) => {
+    const found = await fetchInto(draft, order, http);
+    return { ...found, verdict: verdictOn(found.answer, order.url, found.bytes) };
+  });
+  const { answer, verdict, ...copy } = copied;
+  if (verdict === 'complete') return { kind: 'copy', copy, validators: validatorsOf(answer) };
+  await dropDraft(copy);
+  return { kind: verdict };
 }
 
 async function fetchInto(draft: string, order: DownloadOrder, http: Http) {
@@ -123,27 +100,18 @@ function verdictOn(
   return 'complete';
 }
 
-/** Short ones only, and none that repeats the credentials, also a password within them: they are stored in Redis. */
-function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined): Validators {
-  const redaction = createRedaction();
-  const credentials = authorization?.reveal().replace(/^\S+ +/, '') ?? '';
-  const password = Buffer.from(credentials, 'base64')
-    .toString()
-    .replace(/^[^:]*:/, '');
-  for (const secret of [credentials, password]) redaction.hideSecret(secret);
-  const kept = (text = '') =>
-    text === '' || text.length > LONGEST_VALIDATOR || redaction.redact(text) !== text
-      ? undefined
-      : text;
-  const [etag, lastModified] = [kept(headers['etag']), kept(headers['last-modified'])];
+/** Short ones only: they are stored in Redis. */
+function validatorsOf({ headers }: HttpAnswer): Validators {
+  const isKept = (text: string | undefined) =>
+    text !== undefined && text.length <= LONGEST_VALIDATOR;
+  const { etag, 'last-modified': lastModified } = headers;
   return {
-    ...(etag !== undefined && { etag }),
-    ...(lastModified !== undefined && { lastModified }),
+    ...(isKept(etag) && { etag }),
+    ...(isKept(lastModified) && { lastModified }),
   };
 }
 
 const LONGEST_VALIDATOR = 1024;
-
 const LONGEST = 120;
 
 /** The last step of the path as a safe file name. */

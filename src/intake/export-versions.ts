@@ -12,7 +12,7 @@ import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { RedisTime } from '../redis/time.ts';
 import { filesOf, originOf } from './names.ts';
-import { byAge, newestOf } from './stability.ts';
+import { byAge } from './stability.ts';
 
 /** A complete copy that is still at `draft`, where no daemon looks for files to read. */
 export type CopiedFile = ClaimedFile & {
@@ -225,7 +225,7 @@ function newestOnly(name: string, { sources }: Pick<Config, 'sources'>): ExportS
 const NS_IN_MS = 1_000_000n;
 
 /** The newest file of a source with `newestOnly` that was claimed, by its name below the first folder of the pattern. No file has this field. */
-export const newestField = (source: string): string => `${source}#newest`;
+const newestField = (source: string): string => `${source}#newest`;
 
 /** `path`: the pattern; files of another one are not compared. */
 type Newest = { path: string; file: string; mtimeNs: string };
@@ -267,22 +267,6 @@ function rankOf(
       isNewer ? JSON.stringify(next) : (stored ?? ''),
     ],
   };
-}
-
-/** The newest file that matches now, unless it was claimed. `stored`: as in its field. */
-export async function newestToClaim(
-  source: Pick<ExportSource, 'path' | 'doneFile'>,
-  stored: string | null | undefined,
-) {
-  const found = await filesOf(source)
-    .then(newestOf)
-    .catch(() => undefined);
-  if (found?.newest === undefined) return undefined;
-  const { file, mtimeNs } = found.newest;
-  const claimed = newestClaimed(stored, source);
-  const isClaimed =
-    claimed !== undefined && byAge(claimed, { file: originOf(file, source), mtimeNs }) >= 0;
-  return isClaimed ? undefined : file;
 }
 
 /** Enters that a version was read, or is read, which Redis lost. Can be repeated. */

@@ -15,7 +15,7 @@ import type { Log } from '../log/log.ts';
 import { type ClaimedFile, nameBatch } from '../order/batch.ts';
 import { filesIn } from './claim.ts';
 import type { CopiedFile, ExportVersions, Verdict } from './export-versions.ts';
-import { doneOf, filesOf, matchesAny, originOf, watchedFolder } from './names.ts';
+import { filesOf, originOf, watchedFolder } from './names.ts';
 import { newestOf, type ReadyFile, type WhatLacks } from './stability.ts';
 import { openWatch, type Watch } from './watch.ts';
 
@@ -64,50 +64,47 @@ export async function claimReadable(
  */
 export function createExport(deps: ExportDeps): Watch {
   const { source, lacks, spool, clock, log } = deps;
-  /** The version of each file that was handled, by size and timestamps. */
-  const versions = new Map<string, string>();
-  /** The version of each file that another daemon reads, and our copy of it, which is removed. */
-  const theirs = new Map<string, { version: string; copy: CopiedFile }>();
-  /** The version of each file that follows an unreadable one and cannot be read either. */
-  const unreadable = new Map<string, { version: string; error: unknown }>();
+  /**
+   * The version of each file that was handled, by size and timestamps. `theirs`: our copy, which is removed, of one that
+   * another daemon reads. `error`: it follows an unreadable one and cannot be read either.
+   */
+  const handled = new Map<string, { version: string; theirs?: CopiedFile; error?: unknown }>();
   const folder = watchedFolder(source.path);
 
   async function list(): Promise<string[]> {
     const all = await filesOf(source);
-    if (!source.newestOnly) return doneOf(all, source);
+    if (!source.newestOnly) return all;
     const { newest, others } = await newestOf(all);
-    return [...(await doneOf(newest ? [newest.file] : [], source)), ...others];
+    return [...(newest ? [newest.file] : []), ...others];
   }
 
   async function take({ file, version }: ReadyFile): Promise<void> {
-    if (versions.get(file) === version) return;
-    const failed = unreadable.get(file);
-    if (failed?.version === version) throw failed.error;
-    const before = theirs.get(file);
-    if (before?.version === version && (await deps.isTheirs(before.copy))) return;
+    const before = handled.get(file);
+    if (before?.version === version) {
+      if (before.error !== undefined) throw before.error;
+      if (before.theirs === undefined || (await deps.isTheirs(before.theirs))) return;
+    }
     const copied = await copyExport(file, source.name, spool, new Date(clock.now()));
     const copy = { ...copied, origin: originOf(file, source) };
     const onReady = (claimed: ClaimedFile) => {
       // Even if the receiver fails: the copy stays in the spool and is found again.
-      versions.set(file, version);
+      handled.set(file, { version });
       return deps.onReady(claimed);
     };
-    theirs.delete(file);
     // The daemon that reads it may die: the next check looks again.
     const verdict = await handOver(copy, { ...deps, onReady }).catch((error: unknown) => {
-      if (codeOf(error) === STILL_UNREADABLE) unreadable.set(file, { version, error });
+      if (codeOf(error) === STILL_UNREADABLE) handled.set(file, { version, error });
       throw error;
     });
-    if (verdict === 'theirs') theirs.set(file, { version, copy });
-    else versions.set(file, version);
+    handled.set(file, { version, ...(verdict === 'theirs' && { theirs: copy }) });
   }
 
   return openWatch({ source, clock, log, lacks, folder, list, onReady: take });
 }
 
 /** The state of the path of a source; `unreachable` with the code of the system. */
-export type PathState = {
-  state: 'ok' | 'missing' | 'no match' | 'unreachable' | 'not checked';
+type PathState = {
+  state: 'ok' | 'missing' | 'unreachable' | 'not checked';
   code?: string;
 };
 
@@ -115,9 +112,7 @@ export type PathState = {
 export async function stateOfPath(path: string): Promise<PathState> {
   if (isWebAddress(path)) return { state: 'not checked' };
   const found = await stateOfFile(path);
-  if (found.state !== 'missing' || !isPattern(path)) return found;
-  const folder = await stateOfFile(fixedFolder(path));
-  return folder.state !== 'ok' || (await matchesAny(path)) ? folder : { state: 'no match' };
+  return found.state === 'missing' && isPattern(path) ? stateOfFile(fixedFolder(path)) : found;
 }
 
 async function stateOfFile(path: string): Promise<PathState> {
@@ -134,23 +129,31 @@ async function stateOfFile(path: string): Promise<PathState> {
 
 const CHUNK = 1024 * 1024;
 
-/**
- * Copies one version of an export into `spool/<batch>/`, under a hidden name. PoSyncError `file-changed` if the export
- * changed meanwhile; no file is left behind in that case.
- */
-export async function copyExport(
+/** Copies one version of an export into the spool. PoSyncError `file-changed` if the export changed meanwhile. */
+export function copyExport(
   file: string,
   source: string,
   spool: string,
   at: Date,
 ): Promise<CopiedFile> {
-  const name = path.basename(file);
+  return newCopy({ name: path.basename(file), source, spool, at }, (draft) =>
+    copyUnchanged(file, draft),
+  );
+}
+
+type Content = Pick<CopiedFile, 'sha256' | 'bytes' | 'mtimeNs'>;
+
+/** Makes a copy in `spool/<batch>/`, under a hidden name, with what `fill` writes; nothing is left behind when that fails. */
+export async function newCopy<Found extends Content>(
+  { name, source, spool, at }: { name: string; source: string; spool: string; at: Date },
+  fill: (draft: string) => Promise<Found>,
+): Promise<CopiedFile & Found> {
   const batch = nameBatch(at, source, name);
   const folder = path.join(spool, batch);
   await makePath(folder, PRIVATE_FOLDER);
+  const draft = path.join(folder, '.part');
   try {
-    const draft = path.join(folder, '.part');
-    const content = await copyUnchanged(file, draft);
+    const content = await fill(draft);
     return {
       batch,
       source,
@@ -161,9 +164,14 @@ export async function copyExport(
       ...content,
     };
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await dropDraft({ draft });
     throw error;
   }
+}
+
+/** Removes a copy with its folder. */
+export function dropDraft({ draft }: Pick<CopiedFile, 'draft'>): Promise<void> {
+  return rm(path.dirname(draft), { recursive: true, force: true });
 }
 
 /** Hands a copy over if it is a version that this daemon has to read; removes any other, also when claiming it fails. */
@@ -173,7 +181,7 @@ export async function handOver(
 ): Promise<Verdict | 'empty'> {
   const facts = { source: copy.source, file: copy.origin ?? copy.name };
   const copied = { ...copy, sha256, bytes, draft, ...(mtimeNs !== undefined && { mtimeNs }) };
-  const drop = () => rm(path.dirname(draft), { recursive: true, force: true });
+  const drop = () => dropDraft({ draft });
   const claiming = bytes === 0 ? Promise.resolve('empty' as const) : claim(copied);
   const verdict = await claiming.catch((error: unknown) =>
     drop().then(() => Promise.reject(error)),
@@ -190,10 +198,7 @@ export async function handOver(
   return verdict;
 }
 
-async function copyUnchanged(
-  from: string,
-  to: string,
-): Promise<{ sha256: string; bytes: number; mtimeNs: bigint }> {
+async function copyUnchanged(from: string, to: string): Promise<Content> {
   await using input = await openRegularFile(from);
   await using output = await open(to, 'wx');
   const stamp = await stampOf(input);

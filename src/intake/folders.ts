@@ -107,44 +107,33 @@ export async function refuseLinkedFolders(inbox: string): Promise<void> {
   }
 }
 
-/** What intake does not read in an inbox because it is not a file or has the wrong permissions: some of it, and how much there is. */
+/** What intake does not read in an inbox because it is not a file or has another name: some of it, and how much there is. */
 export type Ignored = { total: number; entries: { name: string; kind: string }[] };
 
-/** Maximum number of names of an inbox that are looked at, of files whose permissions are, and of those that are returned. */
+/** Maximum number of names of an inbox that are looked at, and of those that are returned. */
 const MOST_NAMES = 5_000;
-const MOST_FILES = 500;
 const MOST_IGNORED = 5;
 
-/** The kind of a file whose name no pattern of `files` matches. */
-const OTHER_NAME = 'other name';
-
-/** The kind of a file that this user may not read. */
-const NOT_PERMITTED = 'no read permission';
-
 /**
- * Finds among the first names of an inbox what is not a file or has a name that it does not take, and files that this user
- * may not read, these first. Rejects when the inbox cannot be read.
+ * Finds among the first names of an inbox what is not a file or has a name that it does not take. Rejects when the inbox
+ * cannot be read.
  */
 export async function ignoredIn(
   source: Pick<InboxSource, 'path' | 'files' | 'doneFile'>,
 ): Promise<Ignored> {
-  const { path: inbox, doneFile } = source;
   const isTaken = takenNames(source);
   const own: ReadonlySet<string> = new Set(OWN_FOLDERS);
   const found: Ignored = { total: 0, entries: [] };
-  let [seen, files] = [0, 0];
-  for await (const entry of await opendir(inbox)) {
+  let seen = 0;
+  for await (const entry of await opendir(source.path)) {
     seen += 1;
     if (seen > MOST_NAMES) break;
     const { name } = entry;
-    if (own.has(name) || isPrivate(name, doneFile)) continue;
     const isWanted = entry.isFile() && isTaken(name);
-    if (isWanted) files += 1;
-    if (isWanted && (files > MOST_FILES || (await mayRead(path.join(inbox, name))))) continue;
+    if (isWanted || own.has(name) || isPrivate(name, source.doneFile)) continue;
     found.total += 1;
-    if (isWanted) found.entries.unshift({ name, kind: NOT_PERMITTED });
-    else found.entries.push({ name, kind: entry.isFile() ? OTHER_NAME : kindOf(entry) });
-    found.entries.splice(MOST_IGNORED);
+    const kind = entry.isFile() ? 'other name' : kindOf(entry);
+    if (found.entries.length < MOST_IGNORED) found.entries.push({ name, kind });
   }
   return found;
 }
@@ -197,19 +186,8 @@ function remedyFor(error: unknown): { remedy?: string } {
 }
 
 /** What to do about what is not read. */
-export function ignoredRemedy({ entries }: Ignored): string {
-  const kinds = new Set(entries.map(({ kind }) => kind));
-  const remedies: string[] = [];
-  if (kinds.delete(NOT_PERMITTED))
-    remedies.push('Give the user that runs po-sync read permission for the files (chmod a+r).');
-  if (kinds.delete(OTHER_NAME))
-    remedies.push(
-      'An inbox takes only names that match its `files`: rename what is an order file.',
-    );
-  if (kinds.size > 0)
-    remedies.push('Folders and links are not read: move the files themselves into the inbox.');
-  return remedies.join(' ');
-}
+export const IGNORED_REMEDY =
+  'An inbox takes only files, not folders and links, whose names match its `files`: rename or move what is an order file.';
 
 /** `june (folder), a.csv (link) and 3 more`. */
 export function ignoredText({ total, entries }: Ignored): string {

@@ -56,32 +56,12 @@ function shorten(text: string, bytes: number): string {
   return kept.replace(/\ufffd+$/, '');
 }
 
-/** What matches the path of an export now, also without its done file. */
-export async function filesOf({
-  path: pattern,
-  doneFile,
-}: Pick<ExportSource, 'path' | 'doneFile'>): Promise<string[]> {
+/** What matches the path of an export now. */
+export async function filesOf({ path: pattern }: Pick<ExportSource, 'path'>): Promise<string[]> {
   const files: string[] = [];
   for await (const file of matching(pattern))
-    if (!isPrivate(path.basename(file), doneFile)) files.push(file);
+    if (!isPrivate(path.basename(file), false)) files.push(file);
   return files;
-}
-
-/** Those that have their done file; without `doneFile`, all of them. */
-export async function doneOf(
-  files: readonly string[],
-  { doneFile }: Pick<ExportSource, 'doneFile'>,
-): Promise<string[]> {
-  const done: string[] = [];
-  for (const file of files) if (!doneFile || (await exists(doneFileOf(file)))) done.push(file);
-  return done;
-}
-
-/** Whether a file matches the pattern of an export now. */
-export async function matchesAny(pattern: string): Promise<boolean> {
-  for await (const file of matching(pattern))
-    if (!isPrivate(path.basename(file), false)) return true;
-  return false;
 }
 
 async function* matching(pattern: string): AsyncGenerator<string> {

@@ -1,11 +1,10 @@
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { ExportSource, InboxSource } from '../config/config.ts';
+import type { InboxSource } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import { duration } from '../core/format.ts';
 import { isGone } from '../core/regular-file.ts';
 import { asText } from '../order/sentence.ts';
-import { newestToClaim } from './export-versions.ts';
 import { mayRead } from './folders.ts';
 import { doneFileOf, takenNames } from './names.ts';
 import { patience, type WhatLacks } from './stability.ts';
@@ -20,9 +19,6 @@ type Why = { code: WaitCode; reason: string };
  * `why` is absent if nothing about the file keeps it back.
  */
 export type WaitingFile = { name: string; unchangedMs?: number; why?: Why };
-
-/** `lacks` absent: every file is complete. */
-type Facts = { now: number; lacks?: WhatLacks };
 
 /** Maximum number of files that are examined for their age, and of those that are returned. */
 const MOST_EXAMINED = 500;
@@ -46,7 +42,7 @@ export async function namesToTake(
 export async function waitingFiles(
   source: Pick<InboxSource, 'path' | 'doneFile' | 'stable'>,
   names: readonly string[],
-  { now, lacks }: Facts,
+  { now, lacks }: { now: number; lacks?: WhatLacks },
 ): Promise<WaitingFile[]> {
   const looked = await Promise.all(
     names.slice(0, MOST_EXAMINED).map(async (name) => {
@@ -75,27 +71,6 @@ export async function waitingFiles(
     });
   }
   return found;
-}
-
-/**
- * The file of an export while it is being written or looks incomplete; with `newestOnly` the newest one, also while it waits for its
- * done file. None of any other pattern or an address. `newest`: the newest file that was claimed, as stored.
- */
-export async function unfinishedExport(
-  source: ExportSource,
-  { newest, ...facts }: Facts & { newest?: string | null },
-) {
-  const file = source.newestOnly ? await newestToClaim(source, newest) : source.path;
-  if (file === undefined) return {};
-  const place = {
-    ...source,
-    path: path.dirname(file),
-    doneFile: source.newestOnly && source.doneFile,
-  };
-  const [found] = await waitingFiles(place, [path.basename(file)], facts);
-  const isUnfinished =
-    found?.unchangedMs !== undefined && ![undefined, 'not-permitted'].includes(found.why?.code);
-  return isUnfinished ? { waitingFiles: [found] } : {};
 }
 
 async function whyOf(

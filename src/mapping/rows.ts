@@ -113,6 +113,14 @@ export function createShape(placed: readonly Placed[], { mapping }: Plan, of: Sh
     const { length } = cells;
     if (length < least || (length > most && hasValueFrom(cells, most)))
       return problemAt(row, 'width', { cells: length, columns: of.most ?? least });
+    const { strayAt = least } = row;
+    if (strayAt < least)
+      return problemAt(
+        row,
+        'stray-quote',
+        {},
+        { column: nameOf(strayAt), value: cells[strayAt] ?? '' },
+      );
     if (length > widest && hasValueFrom(cells, widest)) return problemAt(row, 'line-length', {});
     for (let at = 0; at < length; at++)
       if (hasLineBreak(cells[at] ?? '') && !mayBreak.has(at))

@@ -52,6 +52,8 @@ type FileFacts = {
   width: { cells: number; columns: number };
   /** Rule 2: a cell has a line break that its column does not allow. */
   'line-break': object;
+  /** Rule 2: a quoted cell has text behind its quotes, so that it may have taken the cells beside it. */
+  'stray-quote': object;
   /** Rule 2: the line is longer than the widths together. */
   'line-length': object;
   /** Rule 2: under `fillDown`, the number is blank, and the row above is damaged or there is none. */

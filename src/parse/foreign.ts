@@ -6,25 +6,17 @@ const KINDS: readonly [kind: string, start: { bytes: RegExp } | { text: RegExp }
   ['a zip archive, and no workbook', { bytes: /^PK(?:\x05\x06|\x07\x08)/ }],
   ['a gzip file within a gzip file', { bytes: /^\x1f\x8b/ }],
   ['a PDF document', { bytes: /^%PDF/ }],
-  ['a text document (RTF)', { bytes: /^\{\\rtf/ }],
-  ['an image', { bytes: /^(?:\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\0|MM\0\*)/ }],
-  ['a Parquet file', { bytes: /^PAR1/ }],
-  ['an SQLite database', { bytes: /^SQLite format 3\0/ }],
-  ['an archive (7-Zip, RAR)', { bytes: /^(?:7z\xbc\xaf\x27\x1c|Rar!\x1a\x07)/ }],
-  ['compressed, and not with gzip', { bytes: /^(?:BZh\d1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd)/ }],
   [
     'UTF-32',
     { bytes: /^(?:\0\0\xfe\xff|\xff\xfe\0\0|\0\0\0[^\0]\0\0\0[^\0]|[^\0]\0\0\0[^\0]\0\0\0)/ },
   ],
   ['UTF-16 without a byte order mark', { text: /^(?:[^\0]\0){8}|^(?:\0[^\0]){8}/ }],
-  ['in an encoding with escape sequences (ISO-2022)', { text: /^[^\x1b]*\x1b[$(]/ }],
   ['an EDIFACT message', { text: /^\s*(?:UNA.{6}\s*UNB|UNB)\+/ }],
   ['an X12 message', { text: /^\s*ISA([^\w\s])(?:\d\d)\1/ }],
   [
     'an XML workbook of Excel 2003',
     { text: /^\s*<[?!][\s\S]{0,500}?(?:Excel\.Sheet|schemas-microsoft-com:office:spreadsheet)/ },
   ],
-  ['an OpenDocument file (.fods)', { text: /^\s*<[?!][\s\S]{0,500}?<office:document\b/ }],
   [
     'a web page',
     { text: /^\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body|table|meta)\b/i },
@@ -36,13 +28,6 @@ const KINDS: readonly [kind: string, start: { bytes: RegExp } | { text: RegExp }
     },
   ],
   ['JSON within a string or a cell', { text: /^(?:JSON_F52E2B61|\s*"\s*[[{]\s*(?:\\"|""|\{))/ }],
-  [
-    'JSON behind a prefix for web pages',
-    {
-      text: /^\s*(?:\)\]\}'?,?|(?:while|for) ?\( ?(?:1|;;) ?\) ?;|\w[\w$.]* ?\(\s*(?:\[\s*\{|\{\s*"))/,
-    },
-  ],
-  ['JSON text sequences (RFC 7464)', { text: /^\s*\x1e/ }],
   ['an e-mail message', { text: /^(?:MIME-Version|Received|Return-Path|Delivered-To): / }],
 ];
 

@@ -25,6 +25,8 @@ export type Row = {
   odd?: { readonly [at: number]: OddCell };
   /** Of a workbook. */
   isHidden?: true;
+  /** Of a text: the first cell whose closing quote is not its end; a quote may have joined cells or split one. */
+  strayAt?: number;
   /** The last row of a text file, without a line end. */
   isOpen?: true;
 };

@@ -1,11 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { type AddressInfo, BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,8 +20,6 @@ export type Address = {
 };
 
 const GRACE = 2000;
-/** How long a request may take to arrive, in milliseconds. */
-const PATIENCE = 60_000;
 
 /**
  * Opens an address; port 0 selects a free port. Throws PoSyncError `sandbox-port-in-use` or `sandbox-cannot-listen`.
@@ -36,16 +28,17 @@ export async function openAddress(
   host: string,
   port: number,
   take: RequestListener,
-  patience = PATIENCE,
 ): Promise<Address> {
-  const calls: Calls = new WeakMap();
-  const server = createHttpServer(patience, calls);
+  const server = createServer({ keepAliveTimeout: 60_000 });
   let isClosing = false;
-  server.on('request', (request, response) => {
-    calls.set(request.socket, response);
+  server.on('clientError', refuseRaw);
+  const listener: RequestListener = (request, response) => {
     if (isClosing) response.setHeader('connection', 'close');
     take(request, response);
-  });
+  };
+  server.on('request', listener);
+  // Otherwise, Node would answer a call with a header Expect itself, without an envelope.
+  server.on('checkExpectation', listener);
   const chosen = await listen(server, host, port);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`,
@@ -61,49 +54,11 @@ export async function openAddress(
       if (!server.listening) return;
       isClosing = true;
       const closed = close(server);
-      const grace = new AbortController();
-      await Promise.race([closed, sleep(GRACE, undefined, { signal: grace.signal })]).catch(
-        () => undefined,
-      );
-      grace.abort();
+      await Promise.race([closed, sleep(GRACE, undefined, { ref: false })]);
       server.closeAllConnections();
       await closed;
     },
   };
-}
-
-/** The last response on each connection. */
-type Calls = WeakMap<Duplex, ServerResponse>;
-
-/** A server that answers everything that is not a valid call with an envelope. */
-function createHttpServer(patience: number, calls: Calls): Server {
-  const server = createServer({
-    requireHostHeader: false,
-    keepAliveTimeout: 60_000,
-    requestTimeout: patience,
-    headersTimeout: patience,
-    connectionsCheckingInterval: patience / 12,
-  });
-  // A client that half-closes its connection still gets its answers. Node supports this switch without documenting it.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  server.on('clientError', (error, socket) => {
-    const last = calls.get(socket);
-    const refuse = () => refuseRaw(socket, codeOf(error));
-    // It was answered before it was complete: one answer is enough.
-    if (last?.writableEnded && !last.req.complete) socket.destroy();
-    // A complete request precedes the invalid bytes: answer it first.
-    else if (last?.req.complete && !last.writableFinished && !last.destroyed)
-      last.once('finish', refuse);
-    else refuse();
-  });
-  server.on('checkExpectation', (_request, response) => {
-    const body = failureText(417, 'The header Expect is not supported.');
-    response.writeHead(417, { 'content-type': JSON_TYPE, 'content-length': body.length }).end(body);
-  });
-  server.on('connect', (_request, socket) =>
-    endRaw(socket, 405, 'The method CONNECT is not supported.'),
-  );
-  return server;
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
@@ -142,19 +97,13 @@ function cannotListen(host: string, port: number, cause: Error): PoSyncError {
 }
 
 /** Answers bytes that are not an HTTP request with an envelope. */
-function refuseRaw(socket: Duplex, code: string | undefined): void {
-  if (code === 'HPE_HEADER_OVERFLOW') endRaw(socket, 431, 'The request headers are too large.');
-  else if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    endRaw(socket, 408, 'The request did not arrive in time.');
-  else endRaw(socket, 400, 'The request is not valid HTTP.');
-}
-
-function endRaw(socket: Duplex, status: number, message: string): void {
+function refuseRaw(error: Error, socket: Duplex): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const body = failureText(status, message);
+  const status = codeOf(error) === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const body = failureText(status, 'The request is not valid HTTP.');
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

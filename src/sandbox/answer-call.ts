@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import { toError } from '../core/errors.ts';
 import type { Context } from './context.ts';
 import { createPurchaseOrder, listPurchaseOrders } from './purchase-orders.ts';
-import { answerRehearsal, REHEARSAL_PATH } from './rehearsal-calls.ts';
 import { failure, type Reply, sendReply } from './reply.ts';
 import { type Call, callOf, isReading, notAllowed, refuseWithoutDemanded } from './request.ts';
 import { type Operation, TOKEN_PATHS } from './sandbox-options.ts';
@@ -14,7 +13,7 @@ export function listener(role: Role, context: Context): RequestListener {
   return (request, response) => {
     const begun = performance.now();
     const call = callOf(request);
-    const isOfRecord = call.path.startsWith(REHEARSAL_PATH);
+    const isOfRecord = call.path === RECORD_PATH;
     const recorded = isOfRecord ? undefined : context.exchanges?.begin(request);
     const broken = (error: Error) => context.emit({ type: 'crashed', at: Date.now(), error });
     const send = (reply: Reply) => {
@@ -63,19 +62,13 @@ export type Role = { api: boolean; auth: boolean };
 
 /** Answers one call. Rejects only on bugs and disk failures. */
 async function answerCall(call: Call, role: Role, context: Context): Promise<Reply> {
-  const { method, path, headers, request } = call;
+  const { method, path, request } = call;
   if (!context.allowed(request.socket))
     return failure(403, 'Calls from this address are not allowed.');
-  if (headers.host === undefined && request.httpVersion !== '1.0') {
-    return failure(400, 'The request parameters are invalid: the header Host is missing.');
-  }
-  if (path === '/healthz') return isReading(method) ? HEALTHY : notAllowed(method, 'GET, HEAD');
-  if (path === '/openapi.json')
-    return isReading(method) ? describeItself(context) : notAllowed(method, 'GET, HEAD');
+  const read = readableAt(path, role, context);
+  if (read !== undefined)
+    return isReading(method) ? json(await read()) : notAllowed(method, 'GET, HEAD');
   if (role.auth && path === context.settings.tokenPath) return answerToken(call, context);
-  if (role.auth && context.exchanges && path.startsWith(REHEARSAL_PATH)) {
-    return answerRehearsal(call, context.exchanges, context) ?? nothingAt(path);
-  }
   if (role.api && path.startsWith(`${API_PREFIX}/`)) return answerApi(call, context);
   const isOtherTokenPath = role.auth && TOKEN_PATHS.some((one) => one === path);
   if (isOtherTokenPath)
@@ -86,7 +79,23 @@ async function answerCall(call: Call, role: Role, context: Context): Promise<Rep
   );
 }
 
-const HEALTHY: Reply = { kind: 'complete', status: 200, body: '{"status":"ok"}' };
+/** The last calls, on the auth address of a sandbox that records them. */
+const RECORD_PATH = '/rehearsal';
+
+/** What can be read beside the API, without a token. */
+function readableAt(path: string, { auth }: Role, context: Context) {
+  const { exchanges, settings, addresses } = context;
+  if (path === '/healthz') return () => ({ status: 'ok' });
+  if (path === '/openapi.json')
+    // Loaded on demand: building the document would dominate the startup time.
+    return async () => (await import('./openapi.ts')).openApi(addresses(), settings);
+  if (path !== RECORD_PATH || !auth || exchanges === undefined) return undefined;
+  return () => ({ environment: settings.environment, exchanges: exchanges.last() });
+}
+
+function json(value: object): Reply {
+  return { kind: 'complete', status: 200, body: JSON.stringify(value) };
+}
 
 /** The specified operation that a call requests. */
 function operationOf(method: string, path: string, tokenPath: string): Operation {
@@ -104,16 +113,6 @@ function answerApi(call: Call, context: Context): Reply | Promise<Reply> {
   if (method === 'POST') return createPurchaseOrder(call, caller, context);
   if (isReading(method)) return listPurchaseOrders(call, caller, context);
   return notAllowed(method, 'GET, HEAD, POST');
-}
-
-async function describeItself(context: Context): Promise<Reply> {
-  // Loaded on demand: building the document would dominate the startup time.
-  const { openApi } = await import('./openapi.ts');
-  return {
-    kind: 'complete',
-    status: 200,
-    body: JSON.stringify(openApi(context.addresses(), context.settings)),
-  };
 }
 
 function nothingAt(path: string, hint = ''): Reply {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { PoSyncError, toError } from '../core/errors.ts';
 import { makePathSync, PRIVATE_FOLDER } from '../core/folder.ts';
 
@@ -91,11 +91,8 @@ export function unusable(path: string, cause: Error): PoSyncError {
 /** An order to store; `items` is JSON text, exactly as the list will show it. */
 export type NewOrder = { number: string; items: string };
 
-/** One stored order; ids grow in storage order. */
-export type Row = NewOrder & { id: number; storedAt: number };
-
-/** When an order was stored, in milliseconds since 1970. */
-export type StoredAt = Pick<Row, 'id' | 'storedAt'>;
+/** When an order was stored, in milliseconds since 1970; ids grow in storage order. */
+export type StoredAt = { id: number; storedAt: number };
 
 /** The orders of one environment. */
 export type OrderTable = {
@@ -103,9 +100,9 @@ export type OrderTable = {
   /** When each order was stored, in storage order. */
   times(): StoredAt[];
   /** Orders by their ids, in pages of about 256 KiB, from 1 to 500 orders. */
-  pages(ids: readonly number[]): Iterable<readonly Row[]>;
-  /** The orders with a number, oldest first, at most 500. */
-  find(number: string): Row[];
+  pages(ids: readonly number[]): Iterable<readonly NewOrder[]>;
+  /** Whether an order has this number. */
+  has(number: string): boolean;
 };
 
 const PAGE = 500;
@@ -117,7 +114,7 @@ export function createOrderTable(database: DatabaseSync): OrderTable {
   const insert = database.prepare('INSERT INTO orders (number, items, stored_at) VALUES (?, ?, ?)');
   const times = database.prepare('SELECT id, stored_at FROM orders ORDER BY id');
   const byId = database.prepare('SELECT * FROM orders WHERE id = ?');
-  const named = database.prepare(`SELECT * FROM orders WHERE number = ? ORDER BY id LIMIT ${PAGE}`);
+  const named = database.prepare('SELECT 1 FROM orders WHERE number = ? LIMIT 1');
   return {
     insert: ({ number, items }) => void insert.run(number, items, Date.now()),
     times: () =>
@@ -126,12 +123,12 @@ export function createOrderTable(database: DatabaseSync): OrderTable {
         storedAt: Number(at),
       })),
     *pages(ids) {
-      let rows: Row[] = [];
+      let rows: NewOrder[] = [];
       let text = 0;
       for (const id of ids) {
         const columns = byId.get(id);
         if (columns === undefined) continue;
-        const row = rowOf(columns);
+        const row = { number: String(columns.number), items: String(columns.items) };
         rows.push(row);
         text += row.items.length;
         if (rows.length < PAGE && text < PAGE_TEXT) continue;
@@ -140,15 +137,6 @@ export function createOrderTable(database: DatabaseSync): OrderTable {
       }
       if (rows.length > 0) yield rows;
     },
-    find: (number) => named.all(number).map(rowOf),
-  };
-}
-
-function rowOf(columns: Record<string, SQLOutputValue>): Row {
-  return {
-    id: Number(columns.id),
-    number: String(columns.number),
-    items: String(columns.items),
-    storedAt: Number(columns.stored_at),
+    has: (number) => named.get(number) !== undefined,
   };
 }

@@ -24,10 +24,9 @@ export type Exchanges = {
 };
 
 const KEPT = 100;
-/** Maximum characters of a body that are shown. */
-const BODY = 8 * 1024;
-/** Kept besides, so that a secret at the end of what is shown is recognized. */
-const MARGIN = 1024;
+/** Maximum characters of a body that are shown, and of one that is collected. */
+const SHOWN = 8 * 1024;
+const COLLECTED = 64 * 1024;
 
 /** Creates an empty record. `secretHeaders`: names whose values are not shown, besides those that say it. */
 export function createExchanges(redact: Redact, secretHeaders: readonly string[]): Exchanges {
@@ -52,7 +51,7 @@ export function createExchanges(redact: Redact, secretHeaders: readonly string[]
           request: {
             method: request.method ?? '',
             target: redact(request.url ?? ''),
-            headers: shownHeaders(pairsOf(request.rawHeaders)),
+            headers: shownHeaders(Object.entries(request.headersDistinct)),
             get body() {
               return sent.text(redact);
             },
@@ -75,21 +74,16 @@ export function createExchanges(redact: Redact, secretHeaders: readonly string[]
   };
 }
 
-/** Keeps the beginning of a text that arrives in pieces. */
+/** Keeps the beginning of a text that arrives in pieces: more than is shown, so that no half secret is at its end. */
 function collect() {
   let text = '';
-  let length = 0;
   return {
     add(piece: string): void {
-      length += piece.length;
-      if (text.length < BODY + MARGIN) text += piece.slice(0, BODY + MARGIN - text.length);
+      text = (text + piece).slice(0, COLLECTED);
     },
     text(redact: Redact): string {
-      const redacted = redact(text);
-      if (length <= BODY) return redacted;
-      // What was cut off within the margin may be half of a secret.
-      const shown = length > text.length ? Math.min(BODY, redacted.length - MARGIN) : BODY;
-      return `${redacted.slice(0, shown)}… (${length} characters)`;
+      const all = redact(text);
+      return all.length <= SHOWN ? all : `${all.slice(0, SHOWN)}…`;
     },
   };
 }
@@ -107,29 +101,18 @@ function headersOf(reply: Reply): Readonly<Record<string, string>> {
   return { 'content-type': JSON_TYPE, ...(reply.kind === 'complete' ? reply.headers : {}) };
 }
 
-function pairsOf(raw: readonly string[]): [string, string][] {
-  return raw.flatMap((name, at) =>
-    at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1] ?? ''] as [string, string]] : [],
-  );
-}
-
 /** Names of headers that carry secrets. */
 const SECRET_NAME = /authorization|cookie|secret|token|api-?key|passw|credential|signature/;
 
 function createHeaderView(redact: Redact, secretHeaders: readonly string[]) {
   const secret = new Set(secretHeaders.map((name) => name.toLowerCase()));
-
-  return (pairs: readonly [string, string][]): Record<string, string> => {
-    // Not an object: a client may send a header `constructor`.
-    const shown = new Map<string, string>();
-    for (const [name, value] of pairs) {
-      const isSecret = SECRET_NAME.test(name) || secret.has(name);
-      const text = isSecret ? '[redacted]' : redact(value);
-      const before = shown.get(name);
-      shown.set(name, before === undefined ? text : `${before}, ${text}`);
-    }
-    return Object.fromEntries(shown);
-  };
+  return (pairs: readonly [string, string | string[] | undefined][]): Record<string, string> =>
+    Object.fromEntries(
+      pairs.map(([name, value]) => {
+        const isSecret = SECRET_NAME.test(name) || secret.has(name);
+        return [name, isSecret ? '[redacted]' : redact(`${value}`)];
+      }),
+    );
 }
 
 /** The tokens of every sandbox. */

@@ -1,4 +1,4 @@
-import type { OrderTable, Row } from './database.ts';
+import type { NewOrder, OrderTable } from './database.ts';
 import type { FaultControl } from './faults/fault-control.ts';
 import { type ListMode, shownIn } from './list-mode.ts';
 import { failure, type Reply } from './reply.ts';
@@ -31,7 +31,7 @@ export function createList(
 
 /** The list as JSON text, page by page; the specification does not show its shape, so the shape is a setting. */
 function* listText(
-  pages: Iterable<readonly Row[]>,
+  pages: Iterable<readonly NewOrder[]>,
   { listShape, listItems }: Pick<SandboxSettings, 'listShape' | 'listItems'>,
 ): Generator<string> {
   const [open, close] = listShape === 'array' ? ['[', ']'] : ['{"purchaseOrders":[', ']}'];
@@ -43,7 +43,7 @@ function* listText(
   yield `${before === ',' ? '' : before}${close},"error":null}`;
 }
 
-function orderText({ number, items }: Row, withItems: boolean): string {
+function orderText({ number, items }: NewOrder, withItems: boolean): string {
   const head = `{"purchaseOrderNumber":${JSON.stringify(number)},"orderState":"NEW"`;
   return withItems ? `${head},"items":${items}}` : `${head}}`;
 }

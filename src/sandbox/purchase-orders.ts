@@ -59,7 +59,7 @@ function store(read: ReadOrder, { orders, settings, emit }: Context): CompleteRe
   const { number } = read.order;
   const shown = JSON.stringify(number);
   const { onDuplicate } = settings;
-  if (onDuplicate !== 'accept' && orders.find(number).length > 0)
+  if (onDuplicate !== 'accept' && orders.has(number))
     return failure(
       onDuplicate === 'refuse' ? 409 : onDuplicate,
       `An order with the purchaseOrderNumber ${shown} already exists.`,

@@ -53,7 +53,7 @@ export function refuseHeaders(
 ): Reply | undefined {
   const { 'content-type': contentType, 'content-encoding': contentEncoding, accept } = headers;
   const mayLack = strictness === 'lenient';
-  if (!(mayLack && contentType === undefined) && !isJsonType(plain(contentType))) {
+  if (!(mayLack && contentType === undefined) && !isJsonType(contentType)) {
     return failure(
       415,
       `Send the header Content-Type: application/json (received: ${said(contentType)}).`,
@@ -66,7 +66,7 @@ export function refuseHeaders(
       `Send the body without the header Content-Encoding (received: ${said(contentEncoding)}).`,
     );
   }
-  if (!(mayLack && accept === undefined) && !acceptsJson(plain(accept), mayLack)) {
+  if (!(mayLack && accept === undefined) && !acceptsJson(accept ?? '', mayLack)) {
     return failure(406, `Send the header Accept: application/json (received: ${said(accept)}).`);
   }
   return undefined;
@@ -84,29 +84,20 @@ export function refuseWithoutDemanded(
   return failure(403, `The header ${lacking} is missing or has another value.`);
 }
 
-/** A header whose quoted strings, which may contain separators, are plain words. */
-function plain(header = ''): string {
-  return header.replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) =>
-    /^[\w.+-]+$/.test(text) ? text : 'quoted',
-  );
-}
-
 /** Allows any parameters, except a charset other than UTF-8 (RFC 8259). */
-function isJsonType(type: string): boolean {
-  const parameters = /^application\/json[ \t]*(|;.*)$/i.exec(type)?.[1];
-  if (parameters === undefined) return false;
-  const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(parameters)?.[1];
-  return charset === undefined || /^utf-?8$/i.test(charset);
+function isJsonType(type = ''): boolean {
+  return /^application\/json[ \t]*(?!.*;[ \t]*charset[ \t]*=(?![ \t]*"?utf-?8\b))(?:;.*)?$/i.test(
+    type,
+  );
 }
 
 /** Whether a client takes JSON, or anything where that is enough; weight 0 excludes a media range (RFC 9110, 12.4.2). */
 function acceptsJson(accept: string, mayBeAny: boolean): boolean {
-  const types = accept.split(',').flatMap((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return parameters.some((one) => /^q[ \t]*=[ \t]*0(?:\.0*)?$/.test(one)) ? [] : [type];
+  const name = mayBeAny ? /^(?:application\/(?:json|\*)|\*\/\*)$/i : /^application\/json$/i;
+  return accept.split(',').some((range) => {
+    const [type = ''] = range.split(';', 1);
+    return name.test(type.trim()) && !/;[ \t]*q[ \t]*=[ \t]*0(?:\.0*)?[ \t]*(?:;|$)/i.test(range);
   });
-  const isAny = (type: string) => mayBeAny && /^(?:\*|application)\/\*$/.test(type);
-  return types.some((type) => type === 'application/json' || isAny(type));
 }
 
 function said(value: string | undefined): string {

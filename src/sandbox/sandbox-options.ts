@@ -39,7 +39,7 @@ export type SandboxOptions = {
   /** What calls must have beyond the specification. */
   demand?: Demand | undefined;
   faults?: FaultFile | undefined;
-  /** Serves `/rehearsal` on the auth address: the last calls, and faults that can be changed. */
+  /** Serves `/rehearsal` on the auth address: the last calls. */
   record?: boolean | undefined;
   /** Seconds; 3600 as in API part 8. */
   tokenLifetime?: number | undefined;

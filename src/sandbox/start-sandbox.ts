@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 import { createOrderTable, openDatabase } from './database.ts';
 import { createExchanges, createRedaction } from './exchanges.ts';
 import { openFaultControl } from './faults/fault-control.ts';
+import type { FaultFile } from './faults/fault-file.ts';
 import { openTasks } from './faults/rehearse.ts';
 import { createList } from './list.ts';
 import { type SandboxOptions, settingsOf } from './sandbox-options.ts';
@@ -18,6 +19,8 @@ export type Sandbox = {
   baseUrl: string;
   /** `{auth_url}` of the specification. */
   authUrl: string;
+  /** Replaces the faults while it runs. */
+  setFaults(file: FaultFile): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -53,13 +56,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     tasks,
     addresses: () => urls,
   };
-  for (const order of options.seed ?? [])
-    if (orders.find(order.number).length === 0) orders.insert(order);
+  for (const order of options.seed ?? []) if (!orders.has(order.number)) orders.insert(order);
   const addresses = await openAddresses(options, context, opened);
   Object.assign(urls, publicUrls(addresses, options.publicUrl));
   opened.use(control).attach(addresses);
   const running = opened.move();
-  return { environment, ...urls, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    environment,
+    ...urls,
+    setFaults: control.replace,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 async function openAddresses(

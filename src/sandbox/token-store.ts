@@ -61,20 +61,19 @@ export function authenticate(
   tokens: TokenStore,
   realm: string,
 ): Caller {
+  const stranger = (refusal: Reply): Caller => ({ known: false, refusal });
+  // RFC 6750 section 3.1: the answer to a request without credentials contains no error code.
   if (header === undefined)
-    return stranger(realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.');
+    return stranger(
+      challenged(401, realm, 'The header Authorization: Bearer <ACCESS_TOKEN> is missing.'),
+    );
+  const invalid = (message: string) => stranger(challenged(401, realm, message, 'invalid_token'));
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
   if (token === undefined)
-    return stranger(
-      realm,
-      'The header Authorization must be: Bearer <ACCESS_TOKEN>.',
-      'invalid_token',
-    );
+    return invalid('The header Authorization must be: Bearer <ACCESS_TOKEN>.');
   const grant = tokens.find(token);
-  if (grant === undefined)
-    return stranger(realm, 'The access token is not known in this environment.', 'invalid_token');
-  if (grant.expiresAt <= Date.now())
-    return stranger(realm, 'The access token has expired.', 'invalid_token');
+  if (grant === undefined) return invalid('The access token is not known in this environment.');
+  if (grant.expiresAt <= Date.now()) return invalid('The access token has expired.');
   return { known: true, token, grant };
 }
 
@@ -82,33 +81,15 @@ export function authenticate(
 export function withoutScope(grant: Grant, scope: Scope, realm: string): Reply | undefined {
   if (grant.scopes.has(scope) || grant.scopes.has('admin')) return undefined;
   const message = `The access token lacks the scope ${scope}.`;
-  return failure(403, message, {
-    'www-authenticate': challenge(realm, { error: 'insufficient_scope', message, scope }),
-  });
+  return challenged(403, realm, message, 'insufficient_scope', `, scope="${scope}"`);
 }
 
 /** The 401 for a token that was valid until now. */
 export function revoked(realm: string): Reply {
-  return refusal(realm, 'The access token was revoked.', 'invalid_token');
+  return challenged(401, realm, 'The access token was revoked.', 'invalid_token');
 }
 
-function stranger(realm: string, message: string, error?: string): Caller {
-  return { known: false, refusal: refusal(realm, message, error) };
-}
-
-function refusal(realm: string, message: string, error?: string): Reply {
-  // RFC 6750 section 3.1: the answer to a request without credentials contains no error code.
-  const more = error === undefined ? {} : { error, message };
-  return failure(401, message, { 'www-authenticate': challenge(realm, more) });
-}
-
-function challenge(
-  realm: string,
-  more: { error?: string; message?: string; scope?: string },
-): string {
-  const parts = [`realm="${realm}"`];
-  if (more.error !== undefined)
-    parts.push(`error="${more.error}"`, `error_description="${more.message}"`);
-  if (more.scope !== undefined) parts.push(`scope="${more.scope}"`);
-  return `Bearer ${parts.join(', ')}`;
+function challenged(status: 401 | 403, realm: string, message: string, error?: string, more = '') {
+  const why = error === undefined ? '' : `, error="${error}", error_description="${message}"`;
+  return failure(status, message, { 'www-authenticate': `Bearer realm="${realm}"${why}${more}` });
 }

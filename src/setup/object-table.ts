@@ -2,7 +2,7 @@ import type { Mark } from '../mapping/line.ts';
 import { isKeyed, isList, plainKey, textOfValue } from '../mapping/value.ts';
 import { sourceOfNumber } from '../order/quantity.ts';
 import type { Value } from '../parse/record.ts';
-import { rolesIn } from './names.ts';
+import { findItems } from './places.ts';
 import {
   BOUNDS,
   isDeclarable,
@@ -128,65 +128,4 @@ function itemsAt(value: Value, steps: readonly string[]): readonly Value[] {
   }
   if (isList(at)) return at;
   return isKeyed(at) ? [at] : [];
-}
-
-type Candidate = { steps: readonly string[]; objects: number; isList: boolean; names: Set<string> };
-
-/** The list of items in orders: the one with the names that items have, then the one with the most objects. */
-function findItems(orders: readonly Keyed[], isXml: boolean): readonly string[] | undefined {
-  const candidates = new Map<string, Candidate>();
-  const own = new Set<string>();
-
-  function look(object: Keyed, steps: readonly string[], around: readonly Candidate[]) {
-    for (const [key, value] of Object.entries(object)) {
-      const inner = [...steps, key];
-      const names = around.length === 0 ? [own] : around.map((one) => one.names);
-      for (const some of names) if (some.size < MOST_NAMES) some.add(key);
-      if (isList(value)) {
-        const objects = value.filter(isKeyed);
-        const candidate = objects.length > 0 ? noteAt(inner, objects.length, true) : undefined;
-        for (const one of objects.slice(0, LOOKED_AT))
-          for (const name of candidate === undefined ? [] : namesIn(one))
-            candidate?.names.add(name);
-      } else if (isKeyed(value)) {
-        const candidate = isXml ? noteAt(inner, 1, false) : undefined;
-        look(value, inner, candidate === undefined ? around : [...around, candidate]);
-      }
-    }
-  }
-
-  function noteAt(steps: readonly string[], objects: number, isFound: boolean) {
-    if (steps.some((step) => step === '' || step.includes('.'))) return undefined;
-    const key = JSON.stringify(steps.map(plainKey));
-    const candidate = candidates.get(key) ?? { steps, objects: 0, isList: false, names: new Set() };
-    candidate.objects += objects;
-    candidate.isList ||= isFound;
-    candidates.set(key, candidate);
-    return candidate;
-  }
-
-  for (const order of orders.slice(0, BOUNDS.rows)) look(order, [], []);
-  const outside = rolesIn(own, OF_ITEMS);
-  const [best] = [...candidates.values()]
-    // A single element may be a list of one; an object of JSON is none.
-    .filter((one) => rolesIn(one.names, OF_ITEMS) > outside || (one.isList && outside === 0))
-    .toSorted(
-      (a, b) =>
-        rolesIn(b.names, OF_ITEMS) - rolesIn(a.names, OF_ITEMS) ||
-        Number(b.isList) - Number(a.isList) ||
-        b.objects - a.objects ||
-        b.steps.length - a.steps.length,
-    );
-  return best?.steps;
-}
-
-const OF_ITEMS = ['article', 'quantity'] as const;
-const MOST_NAMES = 500;
-const LOOKED_AT = 200;
-
-/** The names of the values inside an object, those of objects in it included. */
-function namesIn(object: Keyed): string[] {
-  return Object.entries(object).flatMap(([key, value]) =>
-    isKeyed(value) ? [key, ...namesIn(value)] : [key],
-  );
 }

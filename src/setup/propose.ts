@@ -64,7 +64,7 @@ export function propose(name: string, tables: readonly [Table, ...Table[]]): Pro
     questions: [...missingRoles(roles), ...othersText(sorted)],
     before: [...table.settings, ...positions(table), ...quantity.decimal],
     columns,
-    after: [...quantity.kind, ...constants(roles), ...rowEntries(context, header)],
+    after: [...quantity.kind, ...rowEntries(context, header)],
   };
 }
 
@@ -138,18 +138,18 @@ const NAMES = {
   quantity: 'quantity',
 } as const;
 
+const OR_VALUE = {
+  number: '',
+  article: ', or is it one for all, `articleCode: { value: … }`',
+  quantity: ', or is it one for all, `quantity: { value: … }`',
+};
+
+/** What a mapping must have and the file does not: it is none until a person says which column, or which value, that is. */
 function missingRoles(roles: Roles): string[] {
   const texts = { number: 'the order number', article: 'the article', quantity: 'the quantity' };
   return (['number', 'article', 'quantity'] as const)
     .filter((role) => roles[role] === undefined)
-    .map((role) => `no column looks like ${texts[role]}: which is it?`);
-}
-
-/** What a mapping must have and the file does not. */
-function constants(roles: Roles): Entry[] {
-  return roles.article === undefined
-    ? [{ key: 'articleCode', value: { value: 'ARTICLE' }, question: 'one article for all orders?' }]
-    : [];
+    .map((role) => `no column looks like ${texts[role]}: which is it${OR_VALUE[role]}?`);
 }
 
 function othersText({ others }: Sorted): string[] {
@@ -203,11 +203,7 @@ function rowEntries(
 /** The decimal sign with its evidence, and whether there are fractions. */
 function quantityEntries({ table, roles, sorted }: Context): { decimal: Entry[]; kind: Entry[] } {
   const at = roles.quantity?.at;
-  if (at === undefined)
-    return {
-      decimal: [],
-      kind: [{ key: 'quantity', value: { value: 1 }, question: 'one piece of each article?' }],
-    };
+  if (at === undefined) return { decimal: [], kind: [] };
 
   const texts = sorted.fitting
     .filter(({ odd }) => odd?.[at] === undefined)

@@ -1,10 +1,16 @@
 import { PoSyncError } from '../core/errors.ts';
+import { openRegularFile, stampOf } from '../core/regular-file.ts';
+import { isGzip, readStart } from '../parse/bytes.ts';
+import { decodeStart, encodingOf } from '../parse/decoder.ts';
+import { LIMITS } from '../parse/limits.ts';
 import { type OpenFile, openFile } from '../parse/open.ts';
-import type { Declared, RawRecord } from '../parse/record.ts';
+import type { Declared, RawRecord, Value } from '../parse/record.ts';
+import { createBuilder } from '../parse/xml/build-record.ts';
+import { createXmlReader } from '../parse/xml/xml-reader.ts';
 import { findEncoding } from './encoding.ts';
-import { findRecords } from './find-records.ts';
 import { namedRoles } from './names.ts';
 import { tableOfObjects } from './object-table.ts';
+import { findRecords } from './places.ts';
 import { tableOfRows } from './row-table.ts';
 import { BOUNDS, type Setting, type Table } from './table.ts';
 
@@ -74,12 +80,56 @@ async function readAs(path: string, attempt: Attempt, options: SampleOptions): P
   }
   if (format === 'xlsx') return await readWorkbook(path, file, settings, options);
 
-  const list = format === 'ndjson' ? undefined : await findRecords(path, format, attempt.declared);
+  const start = format === 'ndjson' ? undefined : await startOf(path, format, attempt.declared);
+  const list = start === undefined ? undefined : findRecords(start, format === 'xml');
   if (list !== undefined) settings.push({ key: 'records', value: list });
   const declared = { ...attempt.declared, ...(list !== undefined && { records: list }) };
   await using again = await openFile(path, declared, options);
   const records = await recordsOf(again, {});
   return tableOfObjects({ file: path, format, settings, ...records });
+}
+
+/** Bytes of XML that are looked at, whose record is within its limit whatever its elements are. */
+const XML_START = LIMITS.head / 8;
+
+/** The document as far as its beginning shows it; undefined where its reader will say what is wrong with it. */
+async function startOf(
+  path: string,
+  format: 'json' | 'xml',
+  declared: Declared,
+): Promise<Value | undefined> {
+  await using handle = await openRegularFile(path);
+  const length = format === 'xml' ? XML_START : LIMITS.document;
+  const bytes = await readStart(handle, await stampOf(handle), await isGzip(handle), length);
+  const { encoding, mark } = encodingOf(bytes, declared.encoding);
+  const text = decodeStart(bytes.subarray(mark), encoding);
+  if (format === 'xml') return xmlStart(text);
+  try {
+    return JSON.parse(text) as Value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The root element with its name; elements that are open at the end of the text are closed there. */
+function xmlStart(text: string): Value | undefined {
+  const builder = createBuilder();
+  let root: string | undefined;
+  let value: Value | undefined;
+  const reader = createXmlReader({
+    onOpen(name, attributes) {
+      if (root !== undefined) return builder.open(name, attributes);
+      root = name;
+      builder.begin(name, attributes, 1, '');
+    },
+    onText: builder.text,
+    onClose() {
+      value ??= builder.close()?.value;
+    },
+  });
+  reader.write(text);
+  while (builder.isOpen()) value = builder.close()?.value;
+  return root === undefined || value === undefined ? undefined : { [root]: value };
 }
 
 /** A workbook with several sheets is read with the sheet that has the most rows. */

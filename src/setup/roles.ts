@@ -32,17 +32,7 @@ export function findRoles({ columns, rows }: Pick<Table, 'columns' | 'rows'>): R
     roles[role] = { at, by };
     taken.add(at);
   }
-  if (roles.number !== undefined) return roles;
-  // Every mapping needs a number: a person must say which.
-  const number: Found = {
-    at: Math.max(
-      0,
-      columns.findIndex((_, at) => !taken.has(at)),
-    ),
-    by: 'values',
-  };
-  const others = Object.entries(roles).filter(([, { at }]) => at !== number.at);
-  return { ...Object.fromEntries(others), number };
+  return roles;
 }
 
 type Seen = { at: number; rows: readonly TableRow[]; hasItems: boolean };

@@ -1,6 +1,6 @@
 import { ago, count, counted, orders, withoutStop } from '../core/format.ts';
 import { endOf } from '../deliver/pause-rules.ts';
-import { ignoredRemedy, ignoredText } from '../intake/folders.ts';
+import { IGNORED_REMEDY, ignoredText } from '../intake/folders.ts';
 import { notTakenText } from '../intake/offers.ts';
 import { CLOSE_UNREADABLE } from '../operate/batches/cancel-batch.ts';
 import { CORRECT_FILE, unsettledText } from '../operate/batches/list-batches.ts';
@@ -180,7 +180,7 @@ function inboxTexts(status: Status): string[] {
 
 function ignoredTexts({ sources }: Status): string[] {
   return sources.flatMap(({ name, ignored }) =>
-    ignored ? [`${name}: ${ignoredText(ignored)}`, ignoredRemedy(ignored)] : [],
+    ignored ? [`${name}: ${ignoredText(ignored)}`, IGNORED_REMEDY] : [],
   );
 }
 
@@ -226,6 +226,5 @@ const WRONG: readonly SourceStatus['state'][] = [
 
 /** The state of a source, with the code of the error if there is one. */
 function sourceState({ state, code }: SourceStatus): string {
-  if (state === 'no match') return 'no file matches';
   return code === undefined ? state : `${state} (${code})`;
 }

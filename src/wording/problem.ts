@@ -31,6 +31,8 @@ type Table = { readonly [Own in Code]: (facts: Facts[Own]) => string };
 const SENTENCES: Table = {
   width: ({ cells, columns }) => `the row has ${counted(cells, 'cell')}, and the header ${columns}`,
   'line-break': () => 'contains a line break, which its column does not allow',
+  'stray-quote': () =>
+    'has text behind its closing quote: a quote in it may have taken the values beside it',
   'line-length': () => 'the line is longer than the declared widths together',
   'number-missing': () => 'is empty, and the row above has no number to repeat',
   'no-order-record': () => 'no order record is above this item record',

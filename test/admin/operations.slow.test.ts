@@ -276,11 +276,11 @@ describe('what is in the inbox and its folders', () => {
       expect(kind).toBe(name === 'link.csv' ? 'link' : 'folder');
     const { out } = await place.run(['status']);
     expect(out).toMatch(/Not read\n {2}inbox: .*\((folder|link)\).* and 2 more\n/);
-    expect(out).toContain('move the files themselves into the inbox.');
+    expect(out).toContain('not folders and links');
     expect(out).not.toContain('\u202e');
     await until('the page names them', async () => {
       const page = await fetch(`http://127.0.0.1:${port}/sources`);
-      return /and 2 more.*move the files themselves/s.test(await page.text());
+      return /and 2 more.*not folders and links/s.test(await page.text());
     });
     expect(await get('status')).toMatchObject({ sources: [{ ignored: { total: 7 } }] });
   });

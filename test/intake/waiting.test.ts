@@ -1,8 +1,8 @@
-import { stat, utimes, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { namesToTake, unfinishedExport, waitingFiles } from '../../src/intake/waiting.ts';
-import { exportSource, inboxSource, lacksWith } from '../support/inbox-source.ts';
+import { namesToTake, waitingFiles } from '../../src/intake/waiting.ts';
+import { inboxSource, lacksWith } from '../support/inbox-source.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
 
 const STABLE = 2_000;
@@ -38,53 +38,6 @@ it.each([
   expect(file?.name).toBe('a.csv');
   expect(file?.why?.reason).toBe(reason);
   expect(file?.unchangedMs).toBeGreaterThanOrEqual(after - 1);
-});
-
-it('an export is named while it is written or looks incomplete, and not once it was waited for', async () => {
-  await using folder = await makeTempFolder();
-  const file = path.join(folder.path, 'erp.csv');
-  await writeFile(file, COMPLETE);
-  const { ctimeMs } = await stat(file);
-  const reasonAfter = async (ms: number) => {
-    const facts = { now: ctimeMs + ms, lacks: lacksWith({ lastRow: '^END' }) };
-    const { waitingFiles: found } = await unfinishedExport(
-      exportSource(file, { stable: STABLE }),
-      facts,
-    );
-    return found?.map(({ name, why }) => `${name}: ${why?.reason}`);
-  };
-  expect(await reasonAfter(STABLE - 1)).toEqual(['erp.csv: it is still changing']);
-  expect(await reasonAfter(STABLE + 1)).toEqual([
-    expect.stringMatching(/^erp\.csv: .*without a change for 20 s/),
-  ]);
-  expect(await reasonAfter(10 * STABLE)).toBeUndefined();
-  const none = exportSource(path.join(folder.path, '*.csv'), { stable: STABLE });
-  expect(await unfinishedExport(none, { now: ctimeMs })).toEqual({});
-});
-
-it('of a pattern with newestOnly, the newest file is named while it waits for its done file, until it is claimed', async () => {
-  await using folder = await makeTempFolder();
-  const source = exportSource(path.join(folder.path, 'PO_*.csv'), {
-    stable: STABLE,
-    newestOnly: true,
-    doneFile: true,
-  });
-  const files = ['PO_2.csv', 'PO_1.csv'].map((name) => path.join(folder.path, name));
-  for (const file of files) await writeFile(file, COMPLETE);
-  await utimes(files[0] ?? '', new Date(0), new Date(0));
-  const { ctimeMs, mtimeNs } = await stat(files[1] ?? '', { bigint: true });
-  const seen = async (newest?: string) =>
-    (
-      await unfinishedExport(source, { now: Number(ctimeMs) + 20 * STABLE, newest: newest ?? null })
-    ).waitingFiles?.map(({ name, why }) => `${name}: ${why?.reason}`);
-  const waits = ['PO_1.csv: it waits for PO_1.csv.done'];
-  expect(await seen()).toEqual(waits);
-  const claimed = (at: bigint, file = 'PO_1.csv') =>
-    JSON.stringify({ path: source.path, file, mtimeNs: String(at) });
-  expect(await seen(claimed(mtimeNs - 1n, 'PO_2.csv'))).toEqual(waits);
-  expect(await seen(claimed(mtimeNs))).toBeUndefined();
-  await writeFile(`${files[1]}.done`, '');
-  expect(await seen()).toBeUndefined();
 });
 
 it('a file without its done file waits for that file', async () => {

@@ -107,9 +107,9 @@ async function dribble(response: ServerResponse): Promise<void> {
 }
 
 describe('an export of a web address', () => {
-  test('validators that repeat the credentials or have more than a kilobyte are not kept', async () => {
+  test('validators of more than a kilobyte are not kept', async () => {
     await using it = await openTestExport(
-      send(ROWS, { etag: '"Bearer let-me-in"', 'last-modified': 'x'.repeat(2_000) }),
+      send(ROWS, { etag: `"${'x'.repeat(2_000)}"`, 'last-modified': 'x'.repeat(2_000) }),
     );
     for (let round = 0; round < 2; round += 1) {
       await using watch = it.open();

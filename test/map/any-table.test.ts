@@ -60,8 +60,12 @@ test('the printed mapping of any table loads', async () => {
   );
   await fc.assert(
     fc.asyncProperty(table, async ({ header, rows }) => {
-      // A first column with a value in each row: a table without any value is none.
-      const content = csvOf([['PO', ...header], ...rows.map((row, nth) => [`P-${nth}`, ...row])]);
+      // The columns that a mapping must have.
+      const own = (nth: number) => [`P-${nth}`, `A-${nth}`, '1'];
+      const content = csvOf([
+        ['PO', 'Article', 'Qty', ...header],
+        ...rows.map((row, nth) => [...own(nth), ...row]),
+      ]);
       const { printed } = await proposed(await fileIn(folder.path, 'any.csv', content));
       expect(printed).toContain('mappings:');
     }),
@@ -90,7 +94,9 @@ test('the printed mapping of any JSON loads', async () => {
   }));
   await fc.assert(
     fc.asyncProperty(fc.array(value.object, { minLength: 1, maxLength: 4 }), async (objects) => {
-      const content = JSON.stringify(objects.map((one) => ({ po: 'P-1', ...Object(one) })));
+      const content = JSON.stringify(
+        objects.map((one) => ({ ...Object(one), po: 'P-1', sku: 'A-1', qty: 1 })),
+      );
       const { printed } = await proposed(await fileIn(folder.path, 'any.json', content));
       expect(printed).toContain('mappings:');
     }),

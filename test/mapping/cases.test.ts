@@ -135,6 +135,18 @@ const CASES: Case[] = [
     ['PO-1: article character', 'PO-2: B 1'],
   ],
   [
+    'a stray quote that may have taken the values beside it damages its row',
+    'NR,QTY,ART,W,X\nPO-1,1,A,,\nPO-2,2,"B,9.9,"y z",n\nPO-3,3,C,,\n',
+    { columns: { ...ROLES, W: 'ignore', X: 'ignore' } },
+    [': stray-quote', 'PO-1: beside-damaged', 'PO-3: beside-damaged'],
+  ],
+  [
+    'a stray quote behind all columns that are used changes nothing',
+    'NR,QTY,ART,W,X\nPO-2,2,B,"3" pipe",n\n',
+    { columns: { ...ROLES, W: 'ignore', X: 'ignore' } },
+    ['PO-2: B 2'],
+  ],
+  [
     'empty ignored columns at the end may be missing',
     'NR,ART,QTY,W,X\nPO-1,A,1,,\nPO-2,B,2\n',
     { columns: { ...ROLES, W: 'ignore', X: 'ignore' } },

@@ -101,13 +101,12 @@ describe('the records of a document', () => {
     ],
     [
       'a list a line',
-      '{"o":[{"n":"PO-1"}],"p":1}\n{"o":[{"n":"PO-2"}],"q":2}\n',
-      { records: 'o' },
+      '[{"n":"PO-1"}]\n[{"n":"PO-2"}]\n',
+      { format: 'ndjson' },
       [
-        [1, '/o/0', one],
-        [2, '/o/0', two],
+        [1, '/0', one],
+        [2, '/0', two],
       ],
-      ['p', 'q'],
     ],
   ];
   test.each(cases)('%s', async (_, content, declared, expected, beside = []) => {

@@ -54,16 +54,7 @@ const blocks: Block[] = [
   )
   .filter(({ language }) => ['sh', 'bash', 'console', 'cron', 'dockerfile'].includes(language));
 
-/** The tutorial is one story, so its blocks run in one place (`tutorial.test.ts`). */
-const isTutorial = ({ file, text }: Block) =>
-  file === 'docs/rehearsals.md' &&
-  (
-    /^## Tutorial.*?$(.*?)^## /ms.exec(readFileSync(path.join(ROOT, file), 'utf8'))?.[1] ?? ''
-  ).includes(text);
-const elsewhere = (block: Block) =>
-  isTutorial(block)
-    ? 'test/process/tutorial.test.ts'
-    : ELSEWHERE.find(([pattern]) => pattern.test(block.text))?.[1];
+const elsewhere = ({ text }: Block) => ELSEWHERE.find(([pattern]) => pattern.test(text))?.[1];
 
 /** The command lines of a block, without comments and the output that follows them. */
 function linesOf({ language, text }: Block): string[] {

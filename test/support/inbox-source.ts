@@ -17,7 +17,6 @@ export function exportSource(path: string, more: Partial<ExportSource> = {}): Ex
     path,
     stable: 60,
     poll: 100,
-    doneFile: false,
     newestOnly: false,
     timeout: 10_000,
     idle: 5_000,

@@ -1,3 +1,4 @@
+import { faultFile } from '../../src/sandbox/faults/fault-file.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { type Exchange, type ExchangeOptions, exchange } from './exchange.ts';
@@ -7,7 +8,7 @@ export const CLIENT_ID = 'client-of-tests';
 export const CLIENT_SECRET = 'secret-of-tests';
 
 /** A sandbox with the calls that most tests make. */
-export type OpenSandbox = Sandbox & {
+export type OpenSandbox = Omit<Sandbox, 'setFaults'> & {
   data: string;
   /** A token request with the right credentials; `form` replaces fields, or leaves them out. */
   requestToken(form?: Record<string, string | undefined>): Promise<Exchange>;
@@ -18,7 +19,7 @@ export type OpenSandbox = Sandbox & {
   /** POSTs an order, or any text. */
   create(order: unknown, token: string): Promise<Exchange>;
   list(token: string): Promise<Exchange>;
-  /** Replaces the faults while it runs; needs `record: true`. */
+  /** Replaces the faults while it runs. */
   setFaults(faults: readonly object[]): Promise<void>;
   /** The orders of the list, whatever its shape. */
   orders(token: string): Promise<unknown[]>;
@@ -70,12 +71,7 @@ export async function openSandbox(
     list,
     token: async (scope) => String((await requestToken({ scope })).json.access_token),
     orders: async (token) => ordersIn((await list(token)).json.data),
-    async setFaults(faults) {
-      const { status, text } = await exchange('PUT', `${sandbox.authUrl}/rehearsal/faults`, {
-        body: JSON.stringify({ faults }),
-      });
-      if (status !== 200) throw new Error(`the sandbox took no faults: ${text}`);
-    },
+    setFaults: (faults) => sandbox.setFaults(faultFile.parse({ faults })),
     create: (order, token) =>
       call('POST', '/purchase-orders', {
         headers: bearerHeaders(token),

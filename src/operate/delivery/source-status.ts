@@ -6,15 +6,9 @@ import { counted, duration } from '../../core/format.ts';
 import { inspectOrders } from '../../correct/inspection.ts';
 import { environmentOf } from '../../intake/environment-marker.ts';
 import { stateOfPath } from '../../intake/export.ts';
-import { newestField } from '../../intake/export-versions.ts';
 import { type Ignored, ignoredIn } from '../../intake/folders.ts';
 import { FILES } from '../../intake/read-claimed.ts';
-import {
-  namesToTake,
-  unfinishedExport,
-  type WaitingFile,
-  waitingFiles,
-} from '../../intake/waiting.ts';
+import { namesToTake, type WaitingFile, waitingFiles } from '../../intake/waiting.ts';
 import type { Batch } from '../../ledger/batches/batches.ts';
 import type { Store } from '../../redis/store.ts';
 import { lackOf } from '../../wording/lack.ts';
@@ -25,24 +19,17 @@ export type SourceStatus = {
   name: string;
   type: Source['type'];
   path: string;
-  /** Of the file, or of a pattern's folder. `no match`: no file matches the pattern. `no marker`: this inbox was
+  /** Of the file, or of a pattern's folder. `no marker`: this inbox was
    * used, and now it has no marker, so it may be another folder. `other environment`: it belongs to `owner`. `unreachable`, with
    * the system's error code; `not checked`: an address. */
-  state:
-    | 'ok'
-    | 'missing'
-    | 'no match'
-    | 'no marker'
-    | 'other environment'
-    | 'unreachable'
-    | 'not checked';
+  state: 'ok' | 'missing' | 'no marker' | 'other environment' | 'unreachable' | 'not checked';
   owner?: string;
   code?: string;
-  /** What is not read in an inbox: folders, links and other things that are not files, and files without permission; absent when there is nothing. */
+  /** What is not read in an inbox: what is no file, and files with other names; absent when there is nothing. */
   ignored?: Ignored;
   /** Files in an inbox that no daemon has taken yet; absent when there are none. */
   waiting?: number;
-  /** The first of them; of an export its file, with `newestOnly` its newest, while it is not ready. */
+  /** The first of them. */
   waitingFiles?: WaitingFile[];
   /** Files in an inbox with a name such as `a.csv.part` that have not changed for ten minutes; absent when there are none. */
   last?: { batch: string; file: string; at: number };
@@ -80,7 +67,7 @@ export async function sourcesOf(
         ...(ignored === undefined ? {} : { ignored }),
         ...(checked.state === 'other environment'
           ? {}
-          : await waitingOf(config.sources[i], { config, clock, store })),
+          : await waitingOf(config.sources[i], { config, clock })),
         ...(batch ? { last: { batch: batch.batch, file: batch.name, at: batch.startedAt } } : {}),
         ...silenceOf(source, heard[name], store.time.now()),
       };
@@ -147,9 +134,11 @@ export async function ignoredOf(source: Source | undefined): Promise<Ignored | u
 
 async function waitingOf(
   source: Source | undefined,
-  { config, clock, store }: Place,
+  { config, clock }: Pick<Place, 'config' | 'clock'>,
 ): Promise<Pick<SourceStatus, 'waiting' | 'waitingFiles'>> {
-  if (source === undefined) return {};
+  if (source?.type !== 'inbox') return {};
+  const names = await namesToTake(source);
+  if (names.length === 0) return {};
   const mappings = mappingsFor(config, source.name);
   const lacks = (file: string) =>
     inspectOrders(file, mappings).then(
@@ -157,14 +146,6 @@ async function waitingOf(
       (error) => lackOf(toError(error)),
     );
   const now = clock.now();
-  if (source.type === 'export') {
-    const newest = source.newestOnly
-      ? await store.redis.hget(store.keys.exports, newestField(source.name))
-      : null;
-    return await unfinishedExport(source, { now, lacks, newest });
-  }
-  const names = await namesToTake(source);
-  if (names.length === 0) return {};
   return {
     waiting: names.length,
     waitingFiles: await waitingFiles(source, names, { now, lacks }),

@@ -7,7 +7,7 @@ import { tryWriting } from '../../core/folder.ts';
 import { size } from '../../core/format.ts';
 import { requireOwnInbox } from '../../intake/environment-marker.ts';
 import { stateOfPath } from '../../intake/export.ts';
-import { ignoredRemedy, ignoredText } from '../../intake/folders.ts';
+import { IGNORED_REMEDY, ignoredText } from '../../intake/folders.ts';
 import { ignoredOf } from '../delivery/source-status.ts';
 import { type Finding, failure, fine, warn } from './finding.ts';
 
@@ -89,7 +89,7 @@ async function inboxFolder(source: InboxSource, environment: string): Promise<Fi
 async function notRead(check: string, source: InboxSource): Promise<Finding[]> {
   const ignored = await ignoredOf(source);
   if (ignored === undefined) return [];
-  return [warn(check, `not read: ${ignoredText(ignored)}`, ignoredRemedy(ignored))];
+  return [warn(check, `not read: ${ignoredText(ignored)}`, IGNORED_REMEDY)];
 }
 
 async function roomIn(check: string, folder: string): Promise<Finding[]> {
@@ -155,7 +155,7 @@ function otherDevice(check: string, folder: string, elsewhere: readonly string[]
   return failure(check, new Error(message), 'Move them to the file system of the inbox.');
 }
 
-/** Checks the path of an export: readable, and for a pattern whether a file matches. */
+/** Checks the path of an export: readable, or the folder of its pattern. */
 async function checkExport({ name, path: place }: ExportSource): Promise<Finding> {
   const check = `export ${name}`;
   const { state, code } = await stateOfPath(place);
@@ -167,9 +167,10 @@ async function checkExport({ name, path: place }: ExportSource): Promise<Finding
     case 'unreachable':
       return unusable(check, place, Object.assign(new Error(code), { code }));
     case 'missing':
-    case 'no match': {
-      const what = state === 'missing' ? `${place} does not exist yet` : `no file matches ${place}`;
-      return warn(check, what, 'The daemon waits for it. If the path is wrong, correct it.');
-    }
+      return warn(
+        check,
+        `${place} does not exist yet`,
+        'The daemon waits for it. If the path is wrong, correct it.',
+      );
   }
 }

@@ -74,12 +74,9 @@ async function* delimitedRows(
   dialect: Dialect,
 ): AsyncGenerator<Row[]> {
   const parser = createRowParser(dialect);
-  const isSeparatorLine = ({ line, cells }: Row) =>
-    line === 1 && /^sep=.$/i.test(cells.join(dialect.delimiter));
-  const shown = (rows: Row[]) => (rows[0] && isSeparatorLine(rows[0]) ? rows.slice(1) : rows);
-  for await (const chunk of content) yield* paged(shown(parser.write(chunk.toString())));
+  for await (const chunk of content) yield* paged(parser.write(chunk.toString()));
   const rest = parser.end();
-  yield* paged(shown(rest.rows));
+  yield* paged(rest.rows);
   if (rest.fault !== undefined) throw rest.fault;
 }
 

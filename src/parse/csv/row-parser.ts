@@ -21,7 +21,9 @@ const QUOTE = '"';
 const LINE_END = /\r\n|\n|\r/g;
 
 /** A row as it was split; `next`: where the one below begins. `openIn`: its quoted field that does not end. */
-type Split = { cells: string[]; to: number; next: number } | { openIn: number };
+type Split =
+  | { cells: string[]; to: number; next: number; strayAt?: number | undefined }
+  | { openIn: number };
 
 /**
  * A parser for one table (RFC 4180). Empty lines are no rows; a quote within a field, or behind one, is an ordinary character.
@@ -71,6 +73,7 @@ export function createRowParser({ delimiter, quote, newlines, isWritten }: Diale
 
   function splitQuoted(): Split | undefined {
     const cells: string[] = [];
+    let strayAt: number | undefined;
     let from = at;
     for (;;) {
       const field = text.startsWith(QUOTE, from) ? quotedField(from) : { value: '', to: from };
@@ -81,8 +84,9 @@ export function createRowParser({ delimiter, quote, newlines, isWritten }: Diale
       const to = Math.min(next('delimiter', delimiter, field.to), lineEnd.from);
       const behind = text.slice(field.to, to);
       const isOdd = field.to > from && behind !== '';
+      if (isOdd) strayAt ??= cells.length;
       cells.push(isOdd ? `"${field.value}"${behind}` : field.value + behind);
-      if (to === lineEnd.from) return { cells, to, next: lineEnd.to };
+      if (to === lineEnd.from) return { cells, to, next: lineEnd.to, strayAt };
       from = to + delimiter.length;
     }
   }
@@ -115,9 +119,10 @@ export function createRowParser({ delimiter, quote, newlines, isWritten }: Diale
       if (found === undefined) break;
       if ('openIn' in found) fault = notClosed(found.openIn, line);
       else {
-        const { cells, to } = found;
+        const { cells, to, strayAt } = found;
         fault = tooLargeRow(cells, to - at, line);
         const row: Row = { kind: 'row', line, cells };
+        if (strayAt !== undefined) row.strayAt = strayAt;
         if (isWritten) row.written = text.slice(at, to);
         if (isLast && isHalfEnd(to)) row.isOpen = true;
         if (to > at) rows.push(row);

@@ -23,28 +23,23 @@ export async function* readJson(
   yield* paged(recordsIn(document, found));
 }
 
-/** A complete pass over JSON line by line: each value, or the elements of the list in it that is declared. */
+/** A complete pass over JSON line by line: each value, or the elements of one that is a list. */
 export async function* readNdjson(
   source: Source,
   pass: Pass,
 ): AsyncGenerator<readonly ObjectRecord[]> {
   pass.newline = newlineOf(source.start);
-  const steps = stepsOf(source.declared.records) ?? [];
-  const beside = new Set<string>();
 
   function* recordsOf(lines: readonly Line[]): Generator<ObjectRecord> {
     for (const { line, text, isOpen } of lines) {
       if (text.trim() === '') continue;
       const document = new JsonText(text, { line, isWhole: !isOpen });
-      const found = findList(document, steps);
-      for (const name of found.beside) if (beside.size < LIMITS.names) beside.add(name);
-      yield* recordsIn(document, found);
+      yield* recordsIn(document, { at: document.root, pointer: '' });
     }
   }
 
   for await (const lines of linesOf(source.content(pass), pass.newline))
     yield* paged(recordsOf(lines));
-  pass.beside = [...beside];
 }
 
 async function wholeText(content: AsyncIterable<Buffer>): Promise<string> {
@@ -58,7 +53,10 @@ async function wholeText(content: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function* recordsIn(document: JsonText, { at, pointer }: Found): Generator<ObjectRecord> {
+function* recordsIn(
+  document: JsonText,
+  { at, pointer }: Pick<Found, 'at' | 'pointer'>,
+): Generator<ObjectRecord> {
   if (document.opens(at) !== '[') {
     yield { kind: 'object', pointer, ...document.value(at) };
     return;

@@ -27,7 +27,7 @@ export async function readWorkbookParts(archive: ZipArchive): Promise<Workbook> 
   )?.target;
   const part = root ?? 'xl/workbook.xml';
   if (!archive.has(part) || !/^(?!word\/|ppt\/).*(?<!\.bin)$/i.test(part))
-    throw notAWorkbook(archive);
+    throw unreadable({ code: 'foreign', kind: 'a zip archive, and no workbook (.xlsx)' });
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const relations = await relationsOf(
     archive,
@@ -207,21 +207,6 @@ export function createRichText() {
           )
         : text,
   };
-}
-
-/** Other files that are zip archives, by the names of their parts. */
-const OTHERS: readonly [what: string, part: RegExp][] = [
-  ['a binary workbook (.xlsb)', /^xl\/workbook\.bin$/],
-  ['an OpenDocument file (.ods)', /^(?:mimetype|content\.xml)$/],
-  ['a Numbers file', /^index(?:\/.*\.iwa|\.zip)$/],
-  ['a Word document', /^word\//],
-  ['a presentation', /^ppt\//],
-];
-
-function notAWorkbook(archive: ZipArchive) {
-  const names = archive.names();
-  const other = OTHERS.find(([, part]) => names.some((name) => part.test(name)))?.[0];
-  return unreadable({ code: 'foreign', kind: other ?? 'a zip archive, and no workbook' });
 }
 
 function withoutPart(name: string) {

@@ -8,8 +8,6 @@ import { cut, tooLarge, unreadable } from '../unreadable.ts';
 /** The parts of a zip archive. Their names are compared without case; a `\` in one is a `/`. */
 export type ZipArchive = {
   has(name: string): boolean;
-  /** In lower case. */
-  names(): readonly string[];
   /** The text of a part, piece by piece. */
   textOf(name: string): AsyncGenerator<string>;
 };
@@ -49,17 +47,13 @@ export async function openZipArchive(fd: number): Promise<ZipArchive> {
   }
 
   async function* textOf(name: string): AsyncGenerator<string> {
-    let decoder: InstanceType<typeof TextDecoder> | undefined;
-    for await (const chunk of bytesOf(name)) {
-      decoder ??= new TextDecoder(isUtf16(chunk) ? 'utf-16le' : 'utf-8', { fatal: true });
-      yield decode(decoder, chunk);
-    }
-    if (decoder) yield decode(decoder);
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    for await (const chunk of bytesOf(name)) yield decode(decoder, chunk);
+    yield decode(decoder);
   }
 
   return {
     has: (name) => entries.has(plain(name)),
-    names: () => [...entries.keys()],
     textOf,
   };
 }
@@ -77,10 +71,6 @@ async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
 
 function plain(name: string): string {
   return name.replaceAll('\\', '/').toLowerCase();
-}
-
-function isUtf16(start: Buffer): boolean {
-  return start[0] === 0xff && start[1] === 0xfe;
 }
 
 function decode(decoder: InstanceType<typeof TextDecoder>, chunk?: Buffer): string {

@@ -13,52 +13,37 @@ export type FaultControl = AsyncDisposable & {
   draw(key: string): number;
   /** Begins the outages of the file. Throws PoSyncError `faults-need-auth-port`. */
   attach(addresses: Addresses): void;
-  /**
-   * Replaces the file: ends its outages, and counts times, calls and attempts from now on. Simultaneous replacements run
-   * one after the other. Throws like `attach`.
-   */
+  /** Replaces the file: ends its outages, and counts times, calls and attempts from now on. */
   replace(file: FaultFile): Promise<void>;
 };
 
-/** A file without faults. */
-export const NO_FAULTS: FaultFile = { seed: 1, faults: [] };
+const NO_FAULTS: FaultFile = { seed: 1, faults: [] };
 
 /** Opens the faults of a file; `emit` receives each fault that affects a call. */
-export function openFaultControl(file: FaultFile | undefined, emit?: Emit): FaultControl {
-  let current = file ?? NO_FAULTS;
+export function openFaultControl(file: FaultFile = NO_FAULTS, emit?: Emit): FaultControl {
+  let current = file;
   let addresses: Addresses | undefined;
   let outages: AsyncDisposable | undefined;
   let plan = plannerOf(current, emit);
-  let replacing: Promise<unknown> = Promise.resolve();
-
-  async function replace(next: FaultFile): Promise<void> {
-    if (addresses !== undefined) checkOutages(next, addresses);
-    await outages?.[Symbol.asyncDispose]();
-    current = next;
-    plan = plannerOf(next, emit);
-    if (addresses === undefined) return;
-    for (const address of new Set([addresses.api, addresses.auth])) await address.comeBack();
-    outages = keepOutages(next, addresses);
-  }
-
+  const end = async () => void (await outages?.[Symbol.asyncDispose]());
   return {
     get plan() {
       return plan;
     },
     draw: (key) => chance(current.seed, key),
     attach(opened) {
-      outages = keepOutages(current, opened);
       addresses = opened;
+      outages = keepOutages(current, opened);
     },
-    replace(next) {
-      // The outages of a file that is replaced halfway would never end.
-      const replaced = replacing.then(() => replace(next));
-      replacing = replaced.catch(() => undefined);
-      return replaced;
+    async replace(next) {
+      await end();
+      current = next;
+      plan = plannerOf(next, emit);
+      if (addresses === undefined) return;
+      for (const address of new Set(Object.values(addresses))) await address.comeBack();
+      outages = keepOutages(next, addresses);
     },
-    async [Symbol.asyncDispose]() {
-      await outages?.[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: end,
   };
 }
 

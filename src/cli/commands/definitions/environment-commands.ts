@@ -34,7 +34,7 @@ const SANDBOX_OPTIONS: readonly OptionDefinition[] = [
   },
   {
     flags: '--record',
-    text: 'serve /rehearsal on the token address: the last calls, and faults that can be changed',
+    text: 'serve /rehearsal on the token address: the last calls',
   },
 ];
 

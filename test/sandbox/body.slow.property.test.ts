@@ -1,13 +1,9 @@
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SandboxEvent } from '../../src/sandbox/sandbox-options.ts';
 import { anyText } from '../support/any-text.ts';
-import { apiContract } from '../support/api-contract.ts';
 import { exchange } from '../support/exchange.ts';
-import { bearerHeaders, goodOrder, openSandbox } from '../support/open-sandbox.ts';
+import { bearerHeaders, openSandbox } from '../support/open-sandbox.ts';
 import { runs } from '../support/runs.ts';
 
 const text256 = fc.oneof(
@@ -95,70 +91,6 @@ const nearOrder = fc.oneof(
   },
   body,
 );
-const method = fc.oneof(
-  { weight: 6, arbitrary: fc.constant('POST') },
-  fc.constantFrom('GET', 'PUT', 'PATCH', 'DELETE', 'LINK'),
-);
-const path = fc.oneof(
-  { weight: 8, arbitrary: fc.constant('/purchase-orders') },
-  fc.webPath().map((made) => `/${made}`),
-  fc.webQueryParameters().map((query) => `/purchase-orders?${query}`),
-);
-const token68 = fc.stringMatching(/^[!-~ ]{0,40}$/);
-const headerName = fc.constantFrom(
-  'authorization',
-  'content-type',
-  'accept',
-  'content-encoding',
-  'expect',
-  'x-other',
-);
-const headers = fc.dictionary(headerName, token68, { maxKeys: 2 });
-
-test('random requests get an envelope, never a crash or a 5xx', async () => {
-  const events: SandboxEvent[] = [];
-  await using sandbox = await openSandbox({
-    onEvent: (event) => void (event.type === 'crashed' && events.push(event)),
-  });
-  const contract = apiContract();
-  const token = await sandbox.token();
-  const good = bearerHeaders(token);
-  const origin = new URL(sandbox.baseUrl).origin;
-  const statuses = new Set<number>();
-  const call = fc.record({
-    method,
-    path: fc.oneof(
-      { weight: 9, arbitrary: path.map((made) => `/api/v1${made}`) },
-      path,
-      fc.constant('/oauth2/token'),
-    ),
-    headers: fc.oneof({ weight: 6, arbitrary: fc.constant({}) }, headers),
-    body,
-  });
-  await fc.assert(
-    fc.asyncProperty(fc.array(call, { minLength: 20, maxLength: 20 }), async (calls) => {
-      const answers = await Promise.all(
-        calls.map((one) =>
-          exchange(one.method, origin + one.path, {
-            headers: { ...good, ...one.headers },
-            body: one.body,
-          }),
-        ),
-      );
-      for (const answer of answers) {
-        statuses.add(answer.status);
-        expect(answer.status).toBeLessThan(500);
-        contract.check(answer);
-      }
-    }),
-    { numRuns: runs(500), endOnFailure: true },
-  );
-  expect(events).toEqual([]);
-  expect([...statuses].toSorted((a, b) => a - b)).toEqual([
-    200, 201, 400, 401, 404, 405, 406, 415, 417,
-  ]);
-  expect((await sandbox.create(goodOrder('PO-after'), token)).status).toBe(201);
-});
 
 test('a body is created if and only if the OpenAPI document allows it', async () => {
   await using sandbox = await openSandbox();
@@ -205,37 +137,3 @@ function jsonIn(bytes: Buffer): unknown[] {
     return [];
   }
 }
-
-test('random bytes on a connection get an envelope or no answer, and do not affect other connections', async () => {
-  await using sandbox = await openSandbox();
-  const token = await sandbox.token();
-  const { hostname: host, port } = new URL(sandbox.baseUrl);
-  const start = fc.constantFrom(
-    '',
-    'GET / HTTP/1.1\r\nhost: x\r\n',
-    'POST /api/v1/purchase-orders HTTP/1.1\r\nhost: x\r\n',
-  );
-  const bytes = fc.tuple(
-    start,
-    fc.oneof(
-      fc.uint8Array({ maxLength: 200 }),
-      fc.string().map((made) => Buffer.from(made)),
-    ),
-  );
-  await fc.assert(
-    fc.asyncProperty(bytes, async ([head, rest]) => {
-      const socket = connect({ host, port: Number(port) });
-      socket.end(Buffer.concat([Buffer.from(head), rest]));
-      const answer = await text(socket);
-      for (const one of answer.split(/(?=HTTP\/1\.1 )/).filter((part) => part !== '')) {
-        const json: unknown = JSON.parse(one.slice(one.indexOf('\r\n\r\n') + 4));
-        expect(json).toEqual({
-          status: 'error',
-          error: { code: Number(one.slice(9, 12)), message: expect.any(String) },
-        });
-      }
-    }),
-    { numRuns: runs(500) },
-  );
-  expect((await sandbox.create(goodOrder('PO-after'), token)).status).toBe(201);
-});
