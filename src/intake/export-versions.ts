@@ -192,7 +192,7 @@ export async function shownSince(
   { redis, keys }: Pick<VersionsDeps, 'redis' | 'keys'>,
 ): Promise<number> {
   const fields = Object.entries(await redis.hgetall(keys.exports));
-  const times = sources.map((source) => {
+  const times = sources.map(async (source) => {
     if (source.type !== 'export') return Number.POSITIVE_INFINITY;
     const shown = fields.flatMap(([field, at]): [string, number][] =>
       field.startsWith(`${source.name}/`) && field.endsWith(SHOWN)

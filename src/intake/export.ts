@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ExportSource } from '../config/config.ts';
 import { fixedFolder, isPattern, isWebAddress } from '../config/source-schema.ts';
 import type { Clock } from '../core/clock.ts';
-import { codeOf, PoSyncError } from '../core/errors.ts';
+import { codeOf, PoSyncError, toError } from '../core/errors.ts';
 import { makePath, PRIVATE_FOLDER } from '../core/folder.ts';
 import { withoutStop } from '../core/format.ts';
 import { openRegularFile, sameStamp, stampOf } from '../core/regular-file.ts';
@@ -68,7 +68,7 @@ export function createExport(deps: ExportDeps): Watch {
    * The version of each file that was handled, by size and timestamps. `theirs`: our copy, which is removed, of one that
    * another daemon reads. `error`: it follows an unreadable one and cannot be read either.
    */
-  const handled = new Map<string, { version: string; theirs?: CopiedFile; error?: unknown }>();
+  const handled = new Map<string, { version: string; theirs?: CopiedFile; error?: Error }>();
   const folder = watchedFolder(source.path);
 
   async function list(): Promise<string[]> {
@@ -93,7 +93,7 @@ export function createExport(deps: ExportDeps): Watch {
     };
     // The daemon that reads it may die: the next check looks again.
     const verdict = await handOver(copy, { ...deps, onReady }).catch((error: unknown) => {
-      if (codeOf(error) === STILL_UNREADABLE) handled.set(file, { version, error });
+      if (codeOf(error) === STILL_UNREADABLE) handled.set(file, { version, error: toError(error) });
       throw error;
     });
     handled.set(file, { version, ...(verdict === 'theirs' && { theirs: copy }) });

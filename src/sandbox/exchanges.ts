@@ -110,7 +110,7 @@ function createHeaderView(redact: Redact, secretHeaders: readonly string[]) {
     Object.fromEntries(
       pairs.map(([name, value]) => {
         const isSecret = SECRET_NAME.test(name) || secret.has(name);
-        return [name, isSecret ? '[redacted]' : redact(`${value}`)];
+        return [name, isSecret ? '[redacted]' : redact(String(value))];
       }),
     );
 }

@@ -25,7 +25,9 @@ export function openFaultControl(file: FaultFile = NO_FAULTS, emit?: Emit): Faul
   let addresses: Addresses | undefined;
   let outages: AsyncDisposable | undefined;
   let plan = plannerOf(current, emit);
-  const end = async () => void (await outages?.[Symbol.asyncDispose]());
+  const end = async () => {
+    await outages?.[Symbol.asyncDispose]();
+  };
   return {
     get plan() {
       return plan;
