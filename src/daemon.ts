@@ -181,6 +181,7 @@ function roundsOf(
     ['intake', 250, settlement.tick],
     ['intake', 1_000, settlement.checkFiles],
     ['intake', 2_000, settlement.attend],
+    ['intake', 1_000, settlement.answerLater],
     ['intake', 10_000, createProgressLog(parts.book.batches, log)],
     ['intake', 500, parts.open.tick],
     ['intake', 1_000, parts.sources.reclaim],

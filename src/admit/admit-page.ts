@@ -14,7 +14,6 @@ import { needsPerson } from '../order/outcome.ts';
 import type { OrderQueue } from '../queue/queue.ts';
 import type { Store } from '../redis/store.ts';
 import { reasonText } from '../wording/problem.ts';
-import { heldBeside } from './held-back.ts';
 import type { FileFacts, Plan } from './plan.ts';
 import * as planning from './plan.ts';
 
@@ -81,7 +80,7 @@ async function countInvalid(
   const ended = invalid.map((order, i) => {
     const before = seen[i];
     const result =
-      before && !before.isLost
+      before && before.is !== 'lost'
         ? planning.seenResult(before, at, titles)
         : planning.invalidResult(order, at, i < left);
     return planning.endedInvalid(order, result, file);
@@ -223,12 +222,8 @@ async function enqueue(
   plans: readonly Plan[],
   file: FileFacts,
 ): Promise<ValidOrder[]> {
-  const { records, isFixFile } = file;
   const fresh = plans.filter((one): one is Fresh => one.admission.kind === 'queue');
-  const held = isFixFile ? await heldBeside(planning.ordersOf(fresh), line) : new Map();
-  await countInvalid(line, batch, [...held.values()], file);
-  const entering = fresh.filter(({ order }) => !held.has(order));
-  const groups = planning.inGroups(entering, jobSize(records));
+  const groups = planning.inGroups(fresh, jobSize(file.records));
   const jobs = await Promise.all(groups.map((group) => enterGroup(line, batch, group)));
   await line.queue.add(jobs.flatMap(({ job }) => (job ? [job] : [])));
   return jobs.flatMap(({ late }) => late);

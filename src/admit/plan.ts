@@ -92,11 +92,11 @@ export function resultOf(
 }
 
 /** The result of an order whose content stays with a dead letter. */
-export function seenResult({ letter, isOpen }: Seen, at: number, titles: Titles): StoredResult {
+export function seenResult({ letter, is }: Seen, at: number, titles: Titles): StoredResult {
   const from = titles.get(splitId(letter)[0]);
   const facts = from ? { from } : {};
   const result = { outcome: 'duplicate', attempts: 0, at, facts } as const;
-  return isOpen ? { ...result, code: KNOWN_INVALID } : { ...result, code: KNOWN_SETTLED };
+  return is === 'settled' ? { ...result, code: KNOWN_SETTLED } : { ...result, code: KNOWN_INVALID };
 }
 
 /** Repeats the answer of the dead letter with this content. */
@@ -121,8 +121,6 @@ export const REASONS_KEPT = 1_000;
 const PROBLEMS_KEPT = 3;
 /** Characters of each of their values. */
 const LONGEST = 300;
-/** Articles and items of an order that people see before the report: one more than a list shows, which says so. */
-const ITEMS_KEPT = 6;
 
 /** The result of an order that failed a check. `isKept`: people see why before the report, which reads the file again. */
 export function invalidResult(order: InvalidOrder, at: number, isKept: boolean): StoredResult {
@@ -131,12 +129,9 @@ export function invalidResult(order: InvalidOrder, at: number, isKept: boolean):
   const failed = {
     place,
     problems: problems.slice(0, PROBLEMS_KEPT).map(shortened),
-    ...firstRead(order),
   };
-  // The report cannot find it in the file again.
-  const isHeld = code === 'rows-left-out';
   const result = { outcome: 'invalid', attempts: 0, at, code, facts } as StoredResult;
-  return isKept || isHeld ? { ...result, failed } : result;
+  return isKept ? { ...result, failed } : result;
 }
 
 /** An order that failed a check, as it ends at admission. */
@@ -157,13 +152,6 @@ export function endedInvalid(
 export function lettersOf(records: ValidOrder['records']) {
   const from = correctedBy(records);
   return from.length === 0 ? {} : { from };
-}
-
-function firstRead({ articles, itemsRead }: InvalidOrder) {
-  return {
-    ...(articles.length > 0 && { articles: articles.slice(0, ITEMS_KEPT) }),
-    ...(itemsRead && { itemsRead: itemsRead.slice(0, ITEMS_KEPT) }),
-  };
 }
 
 function shortened(problem: Problem): Problem {
@@ -194,10 +182,6 @@ export function inRounds(page: readonly CheckedOrder[]): ValidOrder[][] {
     group.push(order);
   }
   return rounds;
-}
-
-export function ordersOf(plans: readonly Plan[]): ValidOrder[] {
-  return plans.map(({ order }) => order);
 }
 
 function numbersOf(plans: readonly Plan[]): string[] {

@@ -23,6 +23,10 @@ export type Corrected = {
   letters: readonly Letter[];
   shape: Pick<FileShape, 'header' | 'items'>;
   mapping: Mapping;
+  /** Ordinals of those whose number a row of another file was given. */
+  joins?: Set<number>;
+  /** Numbers that no row can be given, and why. */
+  barred?: ReadonlyMap<string, string>;
 };
 
 /**
@@ -35,6 +39,9 @@ export type Applied = {
   warnings: readonly string[];
 };
 
+/** `given`: the numbers that rows were given. */
+export type AppliedPatch = Applied & { given: readonly string[] };
+
 /**
  * Applies what a person changed to the dead letters of a batch. A cell that is at fault takes its new value; any other is
  * restored, unless no cell is to blame. What is not in the patch is unchanged. `lineFor`: where a row is that did not come back.
@@ -43,22 +50,23 @@ export function applyPatch(
   patch: Patch,
   corrected: Corrected,
   lineFor: () => number = linesAfter([patch]),
-): Applied {
+): AppliedPatch {
   const form = rowForm(corrected.shape, corrected.mapping);
   const { edits, discards, counts, said } = editsIn(patch, corrected, form);
   addRows(patch.rows, { corrected, edits, form, said });
   for (const [ordinal, edit] of edits) {
     const numbers = edit.isTouched ? numbersOf(edit, form) : [];
-    if (numbers.length > 1) {
-      const shown = numbers.slice(0, 3).join(' and ');
-      said.push(
-        `${nameOf(edit.letter)}: its rows have the numbers ${shown} now. Give all of them one number. Nothing of it was taken`,
-      );
-      edits.set(ordinal, { ...unedited(edit.letter), restored: edit.restored });
-    }
+    const shown = numbers.slice(0, 3).join(' and ');
+    const fault =
+      numbers.length > 1
+        ? `its rows have the numbers ${shown} now. Give all of them one number`
+        : corrected.barred?.get(numbers[0] ?? '');
+    if (fault === undefined) continue;
+    said.push(`${nameOf(edit.letter)}: ${fault}. Nothing of it was taken`);
+    edits.set(ordinal, { ...unedited(edit.letter), restored: edit.restored });
   }
   counts.unchanged += [...edits.values()].filter(({ isTouched }) => !isTouched).length;
-  joinOthers(corrected, edits, form);
+  const given = joinOthers(corrected, edits, form);
   const isSettled = settledRows(corrected, { edits, discards });
   releaseOthers(corrected, { edits, discards }, isSettled);
   const touched = [...edits.values()].filter(({ isTouched }) => isTouched);
@@ -73,6 +81,7 @@ export function applyPatch(
       restored: restored.length,
     },
     warnings: warningsOf(said, restored),
+    given,
   };
 }
 
@@ -174,16 +183,26 @@ function numbersOf(edit: Edit, form: RowForm): string[] {
   return [...new Set(records.map(form.numberOf).filter((number) => number !== ''))];
 }
 
-/** An order of a table that was given the number of another open one is one order with it. */
-function joinOthers(corrected: Corrected, edits: Edits, form: RowForm): void {
-  if (form.header === undefined) return;
-  for (const edit of edits.values().toArray()) {
-    const [number = ''] = edit.isTouched ? numbersOf(edit, form) : [];
-    if (number === edit.letter.purchaseOrderNumber) continue;
+/** An order of a table that was given the number of another open one is one order with it. Returns the numbers that were given. */
+function joinOthers(corrected: Corrected, edits: Edits, form: RowForm): string[] {
+  const join = (letter: Letter) =>
+    edits.set(letter.ordinal, {
+      ...(edits.get(letter.ordinal) ?? unedited(letter)),
+      isTouched: true,
+    });
+  const given = edits
+    .values()
+    .toArray()
+    .flatMap(({ letter, ...edit }) => {
+      const [number = ''] = edit.isTouched ? numbersOf({ letter, ...edit }, form) : [];
+      return number === '' || number === letter.purchaseOrderNumber ? [] : [number];
+    });
+  for (const number of form.header === undefined ? [] : given) {
     const other = openWith(number, corrected);
-    if (other === undefined || other.ordinal === edit.letter.ordinal) continue;
-    edits.set(other.ordinal, { ...(edits.get(other.ordinal) ?? unedited(other)), isTouched: true });
+    if (other !== undefined) join(other);
   }
+  for (const letter of corrected.letters) if (corrected.joins?.has(letter.ordinal)) join(letter);
+  return given;
 }
 
 type Decided = { edits: Edits; discards: ReadonlySet<number> };

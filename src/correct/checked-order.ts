@@ -1,18 +1,14 @@
 import { plainName } from '../config/mapping-schema.ts';
-import { find, isObject, setAt, textOf, valueAt } from '../mapping/find-key.ts';
+import { find, isObject, setAt, valueAt } from '../mapping/find-key.ts';
 import type { MappedOrder } from '../mapping/group.ts';
-import { trimmed } from '../mapping/line.ts';
 import type { Reading } from '../mapping/read-records.ts';
-import { type CheckedOrder, keptAsRead, type ReadItem } from '../order/order.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import type { Problem } from '../order/problem.ts';
 import type { Place, SourceRecord } from '../order/record.ts';
 import type { RawRecord } from '../parse/record.ts';
 
-export type ItemsOf = (records: readonly SourceRecord[]) => ReadItem[];
-
 /** What makes orders of a file those of the ledger and the report. */
 export function createCheckedOrders(reading: Reading): (one: MappedOrder) => CheckedOrder {
-  const itemsOf = createItemsAsRead(reading);
   const cellOf = createCells(reading.plan);
   return (one) => {
     const { ordinal, number, place, rows } = one;
@@ -22,7 +18,7 @@ export function createCheckedOrders(reading: Reading): (one: MappedOrder) => Che
     // What is wrong with a value says more than what is wrong with the order.
     const sorted = one.problems.toSorted((a, b) => isOfOrder(a) - isOfOrder(b));
     const problems = sorted.map((problem) => cellOf(withRows(problem), records));
-    return { ...common, valid: false, problems, ...keptAsRead(itemsOf(records)) };
+    return { ...common, valid: false, problems };
   };
 }
 
@@ -68,30 +64,4 @@ function withRows(problem: Problem): Problem {
   return problem.code === 'beside-damaged'
     ? { ...problem, rows: [`line ${problem.facts.damaged}`] }
     : problem;
-}
-
-/** What an order has in the columns of articles and quantities, as people find it by. */
-export function createItemsAsRead({ plan, survey: { layout } }: Reading): ItemsOf {
-  const textIn = (cells: readonly string[], index: number) =>
-    trimmed(cells[layout.at[index] ?? -1] ?? '');
-  const pathOf = (index: number) => plan.columns[index]?.plain ?? [];
-  const list = plan.mapping.items?.toLowerCase();
-  const within = (index: number) =>
-    pathOf(index).map((name) => (list === undefined ? name : name.slice(list.length + 1)));
-
-  function ofObject(value: object): ReadItem[] {
-    const all = list === undefined ? [value] : find(value, [list]).value;
-    const items: unknown[] = Array.isArray(all) ? all : [all];
-    return items.filter(isObject).map((item) => ({
-      articleCode: textOf(find(item, within(plan.article)).value) ?? '',
-      quantity: textOf(find(item, within(plan.quantity)).value) ?? '',
-    }));
-  }
-
-  return (records) =>
-    records.flatMap((record): ReadItem[] => {
-      if (record.kind === 'object') return isObject(record.value) ? ofObject(record.value) : [];
-      const { cells } = record;
-      return [{ articleCode: textIn(cells, plan.article), quantity: textIn(cells, plan.quantity) }];
-    });
 }

@@ -1,4 +1,4 @@
-import type { Mapping } from '../config/config.ts';
+import type { Mapping, NamedMapping } from '../config/config.ts';
 import { compile } from '../mapping/plan.ts';
 import {
   inspectRecords,
@@ -6,48 +6,62 @@ import {
   type Records,
   readRecords,
 } from '../mapping/read-records.ts';
-import { type CheckedOrder, keptAsRead } from '../order/order.ts';
+import type { CheckedOrder } from '../order/order.ts';
 import type { Problem } from '../order/problem.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
 import type { RawRecord, Row, Value } from '../parse/record.ts';
-import { createCheckedOrders, createItemsAsRead } from './checked-order.ts';
+import { createCheckedOrders } from './checked-order.ts';
 import type { Inspection } from './inspection.ts';
+
+const PAGE = 500;
 
 /** The orders of a correction: its rows, read with the mapping of the file that is corrected. */
 export async function* givenPages(
   given: readonly SourceRecord[],
-  { shape, mappings, stamp }: Pick<Inspection, 'shape' | 'mappings' | 'stamp'>,
+  from: GivenForm,
 ): AsyncGenerator<CheckedOrder[]> {
-  const [named] = mappings;
+  const [named] = from.mappings;
   if (named === undefined) throw new TypeError('a correction has the mapping of its batch');
-  let ordinal = 0;
-  // A person confirmed some as they are: of these, only values that cannot be sent are wrong.
-  for (const part of partsOf(given)) {
-    const isConfirmed = part[0]?.isConfirmed === true;
-    const mapping = isConfirmed ? confirmed(named.mapping) : forGiven(named.mapping);
-    const plan = compile(mapping, { lacksState: true });
-    const records = recordsOf(part, shape, stamp);
-    const { reading } = await inspectRecords(records, plan, { ...named, mapping });
-    if (reading === undefined) continue;
-    const byLine = new Map(part.map((record) => [record.place.line, record]));
-    const checked = createCheckedOrders(reading);
-    for await (const page of readRecords(records, reading, { released: {} }))
-      yield page.map((one) => {
-        const own = { ...checked(one), ordinal: ordinal++ };
-        return withFacts(own, byLine, reading);
-      });
-  }
+  const { name, mapping } = named;
+  const orders = await readGiven(given, { name, mapping: forGiven(mapping) }, from);
+  // A person confirmed what is wrong with some: of these, only values that cannot be sent are wrong.
+  const meant = orders.filter(isMeant).flatMap(({ records }) => records);
+  const again = await readGiven(meant, { name, mapping: confirmed(mapping) }, from);
+  const confirmedFrom = new Map(again.map((order) => [order.records[0], order]));
+  for (let i = 0; i < orders.length; i += PAGE)
+    yield orders.slice(i, i + PAGE).map((order) => {
+      const own = confirmedFrom.get(order.records[0]);
+      return own === undefined ? order : { ...own, ordinal: order.ordinal };
+    });
 }
 
-/** Orders that follow each other and are confirmed, or are not. */
-function partsOf(given: readonly SourceRecord[]): SourceRecord[][] {
-  const parts: SourceRecord[][] = [];
-  for (const record of given) {
-    const last = parts.at(-1);
-    if (last !== undefined && last[0]?.isConfirmed === record.isConfirmed) last.push(record);
-    else parts.push([record]);
-  }
-  return parts;
+type GivenForm = Pick<Inspection, 'shape' | 'mappings' | 'stamp'>;
+
+async function readGiven(
+  given: readonly SourceRecord[],
+  named: NamedMapping,
+  { shape, stamp }: GivenForm,
+): Promise<CheckedOrder[]> {
+  if (given.length === 0) return [];
+  const plan = compile(named.mapping, { lacksState: true });
+  const records = recordsOf(given, shape, stamp);
+  const { reading } = await inspectRecords(records, plan, named);
+  if (reading === undefined) return [];
+  const byLine = new Map(given.map((record) => [record.place.line, record]));
+  const checked = createCheckedOrders(reading);
+  const orders: CheckedOrder[] = [];
+  for await (const page of readRecords(records, reading, { released: {} }))
+    orders.push(...page.map((one) => withFacts(checked(one), byLine, reading)));
+  return orders;
+}
+
+/** Whether a person said of each row of an order with something wrong that it is right. */
+function isMeant(order: CheckedOrder): boolean {
+  if (order.valid || order.number === '') return false;
+  const sent = new Set(
+    order.records.flatMap(({ isConfirmed, place }) => (isConfirmed ? place.line : [])),
+  );
+  return order.problems.every(({ line }) => sent.has(line));
 }
 
 /** What chose rows of the file has done so. */
@@ -109,13 +123,12 @@ function rawRecord(record: SourceRecord): RawRecord {
 function withFacts(
   order: CheckedOrder,
   byLine: ReadonlyMap<number, SourceRecord>,
-  reading: Reading,
+  _reading: Reading,
 ): CheckedOrder {
   const records = order.records.map((record) => byLine.get(record.place.line) ?? record);
   const held: Problem[] = records.flatMap((record) => record.held ?? []);
   const problems = [...(order.valid ? [] : order.problems), ...held];
   if (problems.length === 0 && order.valid) return { ...order, records };
   const { ordinal, number, place } = order;
-  const read = keptAsRead(createItemsAsRead(reading)(records));
-  return { ordinal, number, place, records, valid: false, problems, ...read };
+  return { ordinal, number, place, records, valid: false, problems };
 }

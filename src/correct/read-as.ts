@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Config, mappingsFor, type NamedMapping } from '../config/config.ts';
 import { codeOf } from '../core/errors.ts';
 import {
@@ -11,7 +12,7 @@ import {
   stampOf,
 } from '../core/regular-file.ts';
 import type { Taker } from '../ledger/batches/aftermath.ts';
-import type { Batch } from '../ledger/batches/batches.ts';
+import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { apiMappings } from '../mapping/api-mappings.ts';
 import {
   type Closings,
@@ -19,13 +20,14 @@ import {
   closedBy,
   type DeadLetter,
 } from '../order/dead-letter.ts';
-import { splitId } from '../order/letter-id.ts';
+import { idOf, splitId } from '../order/letter-id.ts';
 import { batchTitle } from '../order/named-batch.ts';
 import { parseExactly } from '../order/quantity.ts';
 import type { FileShape } from '../order/record.ts';
 import { closingText } from '../wording/closing.ts';
 import {
   type Applied,
+  type AppliedPatch,
   applyPatch,
   assignAdded,
   type Corrected,
@@ -66,6 +68,7 @@ export type ReadAsDeps = {
     find(name: string): Promise<FoundBatch | undefined>;
     closings?(batch: string): Promise<Closings>;
     taken?(batch: string): Promise<ReadonlyMap<string, Taker>>;
+    openLetters?: Batches['openLetters'];
   };
   /** The first pass; absent: `inspectOrders`. */
   inspect?: typeof inspectOrders;
@@ -125,12 +128,8 @@ async function correctionIn(
 ): Promise<Correction> {
   const parts: Part[] = [];
   for (const one of found) parts.push(await partOf(one, own, deps));
-  const patches = assignAdded(parts);
-  const lineFor = linesAfter(patches);
-  const applied = parts.flatMap(({ corrected, layout }, i) => {
-    const { [i]: patch } = patches;
-    return patch ? [{ layout, ...applyPatch(patch, corrected, lineFor) }] : [];
-  });
+  const first = applyAll(parts);
+  const applied = (await joinGiven(parts, first, own, deps)) ? applyAll(parts) : first;
   const touched = applied.filter(({ records }) => records.length > 0);
   const layouts = new Map(touched.map(({ layout }) => [JSON.stringify(layoutKey(layout)), layout]));
   if (layouts.size > 1) throw ofTwoLayouts([...layouts.values()]);
@@ -152,6 +151,53 @@ async function correctionIn(
     },
     warnings: applied.flatMap(({ warnings }) => warnings),
   };
+}
+
+type AppliedPart = AppliedPatch & { layout: Layout };
+
+function applyAll(parts: readonly Part[]): AppliedPart[] {
+  const patches = assignAdded(parts);
+  const lineFor = linesAfter(patches);
+  return parts.flatMap(({ corrected, layout }, i) => {
+    const { [i]: patch } = patches;
+    return patch ? [{ layout, ...applyPatch(patch, corrected, lineFor) }] : [];
+  });
+}
+
+/**
+ * Rows that were given the number of an open dead letter of another file join it, if they can be in one table with it; otherwise
+ * they cannot have that number. False where there is none.
+ */
+async function joinGiven(
+  parts: Part[],
+  applied: readonly AppliedPart[],
+  own: string | undefined,
+  deps: ReadAsDeps,
+): Promise<boolean> {
+  const taken = new Set(applied.flatMap(({ records }) => records.map(({ from }) => from?.id)));
+  const given = applied.flatMap(({ given: numbers, layout }) =>
+    numbers.map((number) => ({ number, layout })),
+  );
+  const open = (await deps.batches.openLetters?.(given.map(({ number }) => number))) ?? [];
+  const barred = new Map<string, string>();
+  for (const [i, { number, layout }] of given.entries()) {
+    const other = open[i];
+    if (other === undefined || taken.has(idOf(other.batch, other.ordinal))) continue;
+    const known = parts.find(({ corrected }) => corrected.batch === other.batch);
+    const nothing = { batch: other.batch, isForm: false, rows: [] };
+    const part = known ?? (await partOf({ batch: other.batch, read: () => nothing }, own, deps));
+    const letter = part.corrected.letters.find(({ ordinal }) => ordinal === other.ordinal);
+    const canJoin =
+      layout.shape.header !== undefined &&
+      isDeepStrictEqual(layoutKey(part.layout), layoutKey(layout)) &&
+      letter?.ended === undefined &&
+      letter?.kind !== 'inDoubt';
+    if (!canJoin) barred.set(number, `order ${number} needs a person itself, in ${other.batch}`);
+    else if (known === undefined) parts.push(part);
+    if (canJoin) part.corrected.joins?.add(other.ordinal);
+  }
+  for (const { corrected } of parts) corrected.barred = barred;
+  return given.length > 0;
 }
 
 async function partOf(
@@ -183,7 +229,7 @@ async function partOf(
   const letters = await lettersIn(listOf(name, config), endOf).catch((error: unknown) => {
     throw codeOf(error) === 'ENOENT' ? foreignBatch(name, config.environment) : error;
   });
-  const corrected = { batch: name, letters, shape, mapping };
+  const corrected = { batch: name, letters, shape, mapping, joins: new Set<number>() };
   return { patch: read(mapping.decimal), corrected, layout };
 }
 

@@ -24,7 +24,7 @@ end
 
 if not asked.number then return closeLetter(prefix, asked.batch, asked.ordinal, asked.closing) end
 local function isIt(batch, ordinal) return batch == asked.batch and ordinal == asked.ordinal end
-local closed = closeLettersOf(prefix, KEYS[5], asked.number, asked.closing, isIt)
+local closed = closeLettersOf(prefix, KEYS[5], asked.key, asked.closing, isIt)
 if asked.operatorAction then
   redis.call('RPUSH', KEYS[7], asked.operatorAction)
   redis.call('LTRIM', KEYS[7], -20, -1)

@@ -14,7 +14,7 @@
 --   compact         what stays of it; nothing
 --   outcome, at     what the batch counts, and when; nothing
 --   result          text of that outcome; none
---   needsPerson     the outcome does; it does not
+--   needsPerson     the outcome does, and has an `ending`; it does not
 --   seen            field and text of its content, which stays with its dead letter; none
 --   closing         how the open dead letters of the number end; they stay
 --   intent          of an attempt that begins: when, and the epoch and sequence that the ledger must have reached; none begins
@@ -22,7 +22,7 @@
 --   goesOn          only the files that have the order change: its times stay, and no dead letter is taken; it does not
 --   also            what other orders of files count with it: a list of { batch, ordinal, outcome, result }; none
 --   from            dead letters that it corrects (take-letters.lua), which it takes, or with an outcome ends; none
---   ending          how those end; they stay
+--   ending          how those end, and one that it replaces; they stay
 --   isAdmission     a reader admits the order; none does
 --   isAbsent        the API certainly does not have it; it may
 --   witness         it is sent again to show how far the list reaches: text of the last one that was, and its own; it is not
@@ -95,13 +95,13 @@ end
 
 -- The order is accepted. Dead letters of other content that came after it stay open: those of later batches, such as one that
 -- cancels it, and conflicts with this order, because batches that are read together do not admit orders in their sequence.
-local function closeBefore(number, closing, batch, ordinal)
+local function closeBefore(key, closing, batch, ordinal)
   local no = tonumber(redis.call('HGET', prefix .. ':b:' .. batch, 'no') or '0')
-  closeLettersOf(prefix, waiting, number, closing, function(of, at)
-    local key = prefix .. ':b:' .. of
-    local ofNo = tonumber(redis.call('HGET', key, 'no') or '0')
+  closeLettersOf(prefix, waiting, key, closing, function(of, at)
+    local ofKey = prefix .. ':b:' .. of
+    local ofNo = tonumber(redis.call('HGET', ofKey, 'no') or '0')
     local isLater = ofNo > no or (ofNo == no and tonumber(at) > ordinal)
-    local text = redis.call('HGET', key .. ':results', at)
+    local text = redis.call('HGET', ofKey .. ':results', at)
     -- An order that failed a check has no result.
     local result = text and cjson.decode(text) or { outcome = 'invalid' }
     local isOther = result.outcome == 'conflict' or result.outcome == 'invalid'
@@ -110,8 +110,8 @@ local function closeBefore(number, closing, batch, ordinal)
 end
 
 -- Counts one order of a file. Its first outcome is the one that its batch reports, also when a person sends it again before that.
-local function settle(number, batch, ordinal, outcome, result, needsPerson, at)
-  if count(number, batch, ordinal, outcome, needsPerson, at) and result then
+local function settle(number, batch, ordinal, outcome, result, replacing, key, at)
+  if count(number, batch, ordinal, outcome, replacing, key, at) and result then
     redis.call('HSET', prefix .. ':b:' .. batch .. ':results', ordinal, result)
   end
 end
@@ -130,10 +130,10 @@ local function commit(entry, change)
   -- A person said meanwhile that the number is a separate order.
   if change.isAdmission and key ~= '=' .. number and redis.call('HEXISTS', prefix .. ':apart', number) == 1 then return 0 end
   local letters, isTaking = change.from or {}, not change.outcome and not change.goesOn and (change.isAdmission or change.from)
-  if isTaking and hasLetters and isBeingCorrected(prefix, waiting, number, batch) then return -4 end
+  if isTaking and hasLetters and isBeingCorrected(prefix, waiting, key, batch) then return -4 end
   if intent and not takesTurn(number, intent.at) then return -2 end
   if witness and witness.before ~= (redis.call('HGET', listProof, 'witness') or '') then return 0 end
-  if isTaking and not takeLetters(prefix, letters, batch, key, number) then return -4 end
+  if isTaking and not takeLetters(prefix, waiting, letters, batch, key, number) then return -4 end
 
   if entry == '' then redis.call('DEL', open) else redis.call('SET', open, entry) end
   if change.due then redis.call('ZADD', due, change.due, key)
@@ -151,13 +151,13 @@ local function commit(entry, change)
   sequence = sequence + 1
   local outcome, at = change.outcome, change.at
   if not outcome then return sequence end
-  if change.closing and hasLetters then closeBefore(number, change.closing, batch, ordinal) end
+  if change.closing and hasLetters then closeBefore(key, change.closing, batch, ordinal) end
   if change.ending then endLetters(prefix, waiting, letters, key, change.ending, outcome == 'accepted' or outcome == 'duplicate') end
-  settle(number, batch, ordinal, outcome, change.result, change.needsPerson, at)
+  settle(number, batch, ordinal, outcome, change.result, change.needsPerson and change.ending, key, at)
   hasLetters = hasLetters or change.needsPerson
   if change.seen then redis.call('HSET', prefix .. ':seen', unpack(change.seen)) end
   for _, one in ipairs(change.also or {}) do
-    settle(number, one.batch, one.ordinal, one.outcome, one.result, false, at)
+    settle(number, one.batch, one.ordinal, one.outcome, one.result, false, key, at)
   end
   return sequence
 end

@@ -138,7 +138,7 @@ function pack(change: Change, reached: Checkpoint, { keyOf }: Pick<Keys, 'keyOf'
     goesOn,
     also: also?.map((one) => ({ ...one, result: one.result && JSON.stringify(one.result) })),
     from: from && takenLetters(from, { number, at: at ?? 0, batchNo }, keyOf),
-    ending: from && outcome ? endingOf(change, outcome) : undefined,
+    ending: outcome && (from || isDead) ? endingOf(change, outcome) : undefined,
     isAdmission,
     isAbsent,
     witness,
@@ -181,7 +181,9 @@ export function takenLetters(
     const [batch, ordinal] = splitId(id);
     const key = keyOf(number);
     const digest = content || OTHER;
-    const tombstone = encodeCompact({ number, became, digest, attempts: 0, at, batchNo }, key);
+    const none = { number, attempts: 0, at };
+    const tombstone = encodeCompact({ ...none, became, digest, batchNo }, key);
+    const others = encodeCompact({ ...none, digest: OTHER, batchNo: 0 }, key);
     return {
       batch,
       ordinal: String(ordinal),
@@ -189,6 +191,7 @@ export function takenLetters(
       key,
       bucket: bucketOf(key),
       tombstone,
+      others,
       isBefore,
     };
   };

@@ -4,10 +4,10 @@
 --      shows an order as the API has it ('' any), how many changes the caller made ('' does not count them), then for each order
 --      a JSON object. Where a name is absent:
 --   ordinal, number, key, outcome   of the order; never absent
---   needsPerson     the outcome does; it does not
+--   needsPerson     the outcome does, and has an `ending`; it does not
 --   result          text of that outcome; none
 --   from            dead letters that it corrects (take-letters.lua); none
---   ending          how those end; they stay
+--   ending          how those end, and one that it replaces; they stay
 --   seen            field and text of its content, which stays with its dead letter; none
 --   shown           how older dead letters of the number end; they stay
 -- Returns the sequence, the caller's own count, and how many were new.
@@ -25,17 +25,17 @@ end
 local fresh = 0
 for i = 7, #ARGV do
   local one = cjson.decode(ARGV[i])
-  local number, outcome, result, needsPerson, letters = one.number, one.outcome, one.result, one.needsPerson, one.from or {}
-  if not takeLetters(prefix, letters, batch, one.key, number) then
+  local number, outcome, result, replacing, letters = one.number, one.outcome, one.result, one.needsPerson and one.ending, one.from or {}
+  if not takeLetters(prefix, waiting, letters, batch, one.key, number) then
     letters = {}
     -- One that the API has already is sent by nobody.
-    if outcome ~= 'duplicate' then outcome, needsPerson, result = 'cancelled', false, outdated end
+    if outcome ~= 'duplicate' then outcome, replacing, result = 'cancelled', false, outdated end
   end
-  if count(number, batch, one.ordinal, outcome, needsPerson, at) then
+  if count(number, batch, one.ordinal, outcome, replacing, one.key, at) then
     fresh = fresh + 1
     if one.ending then endLetters(prefix, waiting, letters, one.key, one.ending, outcome == 'duplicate') end
-    if one.shown then closeLettersOf(prefix, waiting, number, one.shown, isOlder) end
-    if needsPerson and one.seen then redis.call('HSET', prefix .. ':seen', unpack(one.seen)) end
+    if one.shown then closeLettersOf(prefix, waiting, one.key, one.shown, isOlder) end
+    if replacing and one.seen then redis.call('HSET', prefix .. ':seen', unpack(one.seen)) end
     if result then redis.call('HSET', prefix .. ':b:' .. batch .. ':results', one.ordinal, result) end
   end
 end

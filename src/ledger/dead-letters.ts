@@ -3,13 +3,11 @@ import { splitId } from '../order/letter-id.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
-import type { Store } from '../redis/store.ts';
-import type { Batches } from './batches/batches.ts';
 import { type Entry, encodeCompact, type OperatorAction } from './entry.ts';
 import { discarded } from './state-machine/decision.ts';
 
-/** An open dead letter: its batch, and the ordinal of its order in that. */
-export type OpenDeadLetter = { batch: string; ordinal: number };
+/** An open dead letter: its batch, the ordinal of its order in that, and its number as it is spelled. */
+export type OpenDeadLetter = { batch: string; ordinal: number; number: string };
 
 /** A dead letter, and who or what closes it. */
 export type ClosingRequest = {
@@ -30,15 +28,11 @@ export type ClosingResult = { closed: number } | 'late';
 
 export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
-/** Reads what `waiting` holds for a number: one `batch/ordinal` a line. */
+/** Reads what `waiting` holds for a number. */
 export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const slash = line.lastIndexOf('/');
-      return { batch: line.slice(0, slash), ordinal: Number(line.slice(slash + 1)) };
-    });
+  return [...text.matchAll(/^([^/\n]+)\/(\d+) (.*)$/gm)].map(
+    ([, batch = '', ordinal, number = '']) => ({ batch, ordinal: Number(ordinal), number }),
+  );
 }
 
 /** Finds and closes the dead letters that wait for a person. */
@@ -52,7 +46,7 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
   }: Pick<DeadLetter, 'id' | 'purchaseOrderNumber'>): Promise<boolean> {
     const [batch, ordinal] = splitId(id);
     if (number === '') return (await redis.hexists(keys.closed(batch), String(ordinal))) === 0;
-    const open = readOpenDeadLetters((await redis.hget(keys.waiting, number)) ?? '');
+    const open = readOpenDeadLetters((await redis.hget(keys.waiting, keys.keyOf(number))) ?? '');
     return open.some((one) => one.batch === batch && one.ordinal === ordinal);
   }
 
@@ -96,32 +90,6 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
   }
 
   return { isOpen, close };
-}
-
-/** Of open dead letters, each with its batch: the newest batch in which its number needs a person for the same kind of reason, if that is another one. */
-export async function newerIn(
-  page: readonly (Pick<DeadLetter, 'purchaseOrderNumber' | 'kind' | 'closed'> & {
-    batch: string;
-  })[],
-  batches: Pick<Batches, 'results'>,
-  { redis, keys }: Pick<Store, 'redis' | 'keys'>,
-): Promise<(string | undefined)[]> {
-  const numbers = page.map(({ purchaseOrderNumber }) => purchaseOrderNumber);
-  const waiting = numbers.length === 0 ? [] : await redis.hmget(keys.waiting, ...numbers);
-  return await Promise.all(
-    page.map(async (deadLetter, i) => {
-      if (deadLetter.closed !== undefined) return undefined;
-      const open = readOpenDeadLetters(waiting[i] ?? '').filter(
-        ({ batch }) => batch > deadLetter.batch,
-      );
-      for (const { batch, ordinal } of open.toSorted((a, b) => (a.batch < b.batch ? 1 : -1))) {
-        // The result of an invalid order may not be kept.
-        const [result] = await batches.results(batch, [ordinal]);
-        if ((result?.outcome ?? 'invalid') === deadLetter.kind) return batch;
-      }
-      return undefined;
-    }),
-  );
 }
 
 function closingOf(number: string, by: ClosingRequest['by']): Closing {

@@ -217,7 +217,7 @@ export type StoredResult = {
   /** Of a conflict: the short number of the batch whose order has the other content. Its acceptance closes nothing. */
   against?: number;
   /** Of an invalid order: what people see until the report, which reads all of it from the file again. */
-  failed?: { place: Place; problems: Problem[]; articles?: string[]; itemsRead?: string[] };
+  failed?: { place: Place; problems: Problem[] };
   /** Of a cancelled order: nothing else in the ledger says which one it was, and its file may be gone. */
   of?: { number: string; place: Place };
 } & Reason;

@@ -146,7 +146,7 @@ function createCount({ redis, keys, identity, onOutcome }: LedgerDeps) {
         needsPerson: dead,
         result: isPlain(result) ? undefined : JSON.stringify(result),
         from: ends ? takenLetters(from, { number, at, batchNo: no }, keys.keyOf) : undefined,
-        ending: ends ? endingOf({ batch, ordinal, number, at }, outcome) : undefined,
+        ending: ends || dead ? endingOf({ batch, ordinal, number, at }, outcome) : undefined,
         seen:
           dead && content && seenPair({ number, ...content }, { batch, ordinal, at }, keys.keyOf),
         shown: isShown ? JSON.stringify(closing) : undefined,

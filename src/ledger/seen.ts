@@ -20,8 +20,8 @@ export function contentOf(one: CheckedOrder): Content {
   };
 }
 
-/** The dead letter that content stays with, and whether that waits for a person. `isLost`: in vain, its report is gone. */
-export type Seen = { letter: string; isOpen: boolean; isLost?: true };
+/** The dead letter that content stays with, and whether that waits for a person; `lost`: in vain, its report is gone. */
+export type Seen = { letter: string; is: 'open' | 'lost' | 'settled' };
 
 /** Content that needs a person, by its digest. `mapping`: digest of that whose rule it failed; "" for any. */
 export type Failed = { number: string; digest: string; mapping?: string };
@@ -74,7 +74,7 @@ export function createSeen({ redis, keys, hasReport }: SeenDeps) {
         const [letter, , before = ''] = read.split(' ');
         const rows = await endOf(letter);
         const isPassed = digest !== undefined || (before !== '' && before !== mapping);
-        return rows?.isOpen && isPassed ? undefined : rows;
+        return rows && rows.is !== 'settled' && isPassed ? undefined : rows;
       }),
     );
   }
@@ -82,28 +82,27 @@ export function createSeen({ redis, keys, hasReport }: SeenDeps) {
   /** The dead letter that content has now. One of the same batch decides only once a person settled it. */
   function endsFor(batch: string) {
     // Many orders of a page stay with dead letters of one batch.
-    const standings = new Map<string, Promise<Omit<Seen, 'letter'>>>();
+    const standings = new Map<string, Promise<Seen['is']>>();
     return async function endOf(letter = ''): Promise<Seen | undefined> {
       if (letter === '') return undefined;
       const [of, ordinal] = splitId(letter);
       const text = await redis.hget(keys.closed(of), String(ordinal));
       const closing = text === null ? undefined : (JSON.parse(text) as Closing);
       if (closing?.successor !== undefined) return await endOf(closing.successor);
-      if (closing !== undefined) return { letter, isOpen: false };
+      if (closing !== undefined) return { letter, is: 'settled' };
       if (of === batch) return undefined;
       const standing = standings.get(of) ?? standingOf(of);
       standings.set(of, standing);
-      return { letter, ...(await standing) };
+      return { letter, is: await standing };
     };
   }
 
   /** Of the dead letters of a batch that no person settled. */
-  async function standingOf(batch: string): Promise<Omit<Seen, 'letter'>> {
+  async function standingOf(batch: string): Promise<Seen['is']> {
     const state = await redis.hget(keys.batch(batch), 'state');
     // Only what was settled is forgotten.
-    if (state === null) return { isOpen: false };
-    const isLost = state === 'done' && (await hasReport?.(batch)) === false;
-    return isLost ? { isOpen: true, isLost } : { isOpen: true };
+    if (state === null) return 'settled';
+    return state === 'done' && (await hasReport?.(batch)) === false ? 'lost' : 'open';
   }
 
   /** Content that is shown is not forgotten. */

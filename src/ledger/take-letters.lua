@@ -1,4 +1,4 @@
--- The dead letters that an order corrects: a list of { batch, ordinal, number, key, bucket, tombstone, isBefore }. Those before
+-- The dead letters that an order corrects: a list of { batch, ordinal, number, key, bucket, tombstone, others, isBefore }. Those before
 -- became the others, and are not taken, but their numbers end with the order.
 -- include close-open-dead-letters.lua
 local DEAD = { conflict = true, refused = true, failed = true }
@@ -17,8 +17,9 @@ local function takerOf(prefix, batch, ordinal)
 end
 
 -- Whether another file corrects an open dead letter of a number.
-local function isBeingCorrected(prefix, waiting, number, batch)
-  for of, ordinal in string.gmatch(redis.call('HGET', waiting, number) or '', '([^/\n]+)/(%d+)') do
+local function isBeingCorrected(prefix, waiting, key, batch)
+  for line in string.gmatch(redis.call('HGET', waiting, key) or '', '[^\n]+') do
+    local of, ordinal = letterIn(line)
     local by = takerOf(prefix, of, ordinal)
     if by and by ~= batch then return true end
   end
@@ -45,8 +46,19 @@ local function wasSentSince(prefix, one)
   return at and at > tonumber(redis.call('HGET', prefix .. ':b:' .. one.batch, 'lastAt') or '0')
 end
 
+-- Whether the number has an open dead letter of which the order has no row: these would be lost.
+local function leavesRows(waiting, letters, key)
+  local open = letters[1] and redis.call('HGET', waiting, key)
+  local of = open and letterIn(open)
+  for _, one in ipairs(letters) do
+    if of == one.batch and one.key == key then return false end
+  end
+  return of
+end
+
 -- False where one of them is not free. An order that is sent again takes its own one only as long as that is in progress.
-local function takeLetters(prefix, letters, batch, key, number)
+local function takeLetters(prefix, waiting, letters, batch, key, number)
+  if leavesRows(waiting, letters, key) then return false end
   for _, one in ipairs(letters) do
     if one.isBefore and wasSentSince(prefix, one) then return false end
     if not one.isBefore and not isFree(prefix, one, batch, key) then return false end
@@ -60,21 +72,25 @@ local function takeLetters(prefix, letters, batch, key, number)
 end
 
 -- The order that was given another number was accepted under that: in its place stays where to find it, unless its number is
--- that of another order.
+-- that of another order. Where the API has the number with other content, that stays.
 local function endNumber(prefix, one)
   local entry, isOwn = entryOf(prefix, one)
+  local stays = one.tombstone
   -- Another file may have brought the same content, which was not sent again.
-  local isSame = isOwn or (entry and entry.digest == string.sub(one.tombstone, 1, 16))
-  if entry and not (isSame and (entry.state == 'refused' or entry.state == 'failed')) then return end
+  local isSame = isOwn or (entry and entry.digest == string.sub(stays, 1, 16))
+  if entry and not (isSame and DEAD[entry.state]) then return end
+  if entry and entry.state == 'conflict' then
+    stays = (entry.known and entry.known.digest or string.sub(one.others, 1, 16)) .. string.sub(one.others, 17)
+  end
   redis.call('DEL', prefix .. ':o:' .. one.key)
-  redis.call('HSETNX', prefix .. ':s:' .. one.bucket, one.key, one.tombstone)
+  redis.call('HSETNX', prefix .. ':s:' .. one.bucket, one.key, stays)
 end
 
 -- The order has its outcome, and closes them. `isThere`: the API has it.
 local function endLetters(prefix, waiting, letters, key, closing, isThere)
   for _, one in ipairs(letters) do
     if not one.isBefore then
-      closeLettersOf(prefix, waiting, one.number, closing, function(of, at) return of == one.batch and at == one.ordinal end)
+      closeLettersOf(prefix, waiting, one.key, closing, function(of, at) return of == one.batch and at == one.ordinal end)
       closeLetter(prefix, one.batch, one.ordinal, closing)
     end
     if isThere and one.number ~= '' and one.key ~= key then endNumber(prefix, one) end

@@ -227,7 +227,6 @@ async function gather(folders: readonly Folder[], around: Around, context: Opera
   const read = (folder: string) => readLetters(listOf(path.basename(folder), config));
   for await (const letter of deadLetters({ all: false }, context, read)) {
     const { batch } = letter;
-    if (letter.newerIn !== undefined) continue;
     if (!layouts.has(batch))
       layouts.set(batch, await layoutOf(path.join(config.reports.path, batch)));
     for (const one of collectors) if (one.isOwn(letter)) one.add(letter, layouts.get(batch));

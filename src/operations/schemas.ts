@@ -94,13 +94,10 @@ const letter = {
   revision: whole.optional(),
   purchaseOrderNumber: text,
   kind,
-  stage: z.enum(['validation', 'delivery', 'reconciliation']),
   code: text,
   facts: z.record(text, z.unknown()).optional(),
   message: text,
   problems: list(strict(problemOfRow)).optional(),
-  articles: list(text).optional(),
-  itemsRead: list(text).optional(),
   httpStatus: whole.optional(),
   response: text.optional(),
   signature: text,
@@ -123,8 +120,6 @@ const found = {
   source: text,
   file: text,
   now: z.enum(OPEN).optional(),
-  newerIn: text.optional(),
-  isForgotten: isTrue.optional(),
 };
 
 export const deadLetter = strict({

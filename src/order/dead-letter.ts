@@ -25,16 +25,11 @@ export type DeadLetter = {
   rows?: readonly LetterRow[];
   purchaseOrderNumber: string;
   kind: DeadLetterKind;
-  stage: 'validation' | 'delivery' | 'reconciliation';
   code: string;
   /** `message` is made from code and facts, which programs use. */
   facts?: object;
   message: Sentence;
   problems?: Problem[];
-  /** Of an order that failed a check: its first article codes, as read. */
-  articles?: string[];
-  /** Its first items, as read: `A-1 × one`; `?` for what is missing. */
-  itemsRead?: string[];
   httpStatus?: number;
   /** The API's answer as text, shortened. */
   response?: string;

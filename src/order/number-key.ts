@@ -5,7 +5,7 @@ export type Numbers = 'canonical' | 'exact';
 export type KeyOf = (number: string) => string;
 
 /** Begins the key of a number that is compared as it is written. */
-const EXACT = '=';
+export const EXACT = '=';
 
 /** Visible ASCII without small letters, in which case and composition make no difference. */
 const CAPITAL = /^[!-`{-~]+$/;

@@ -1,7 +1,6 @@
-import { LIMITS } from './limits.ts';
 import type { Problem } from './problem.ts';
 import type { Place, SourceRecord } from './record.ts';
-import { asShown, shorten } from './text.ts';
+import { shorten } from './text.ts';
 
 /** Further fields that the API takes, by name. */
 export type Fields = Readonly<Record<string, string | number>>;
@@ -54,49 +53,8 @@ type Common = {
 /** An order that may be sent. */
 export type ValidOrder = Common & { valid: true; order: Order };
 
-/**
- * An order that is not sent, with every problem of its records. `articles` and `itemsRead`: as read, by `keptAsRead`.
- */
-export type InvalidOrder = Common & {
-  valid: false;
-  problems: readonly Problem[];
-  articles: readonly string[];
-} & {
-  itemsRead?: readonly string[];
-};
-
-/** Article codes that are kept of an invalid order, so that people find it by them. */
-const ARTICLES = 20;
-
-/** The first article codes of an invalid order, each once. */
-function keptArticles(codes: Iterable<string>): string[] {
-  const kept = new Set<string>();
-  for (const code of codes) {
-    if (kept.size === ARTICLES) break;
-    if (code !== '') kept.add(shorten(code, LIMITS.textLength));
-  }
-  return [...kept];
-}
-
-/** What an invalid order contains as far as it could be read: its article codes, and its first items as text, `A-1 × one`. */
-export function keptAsRead(items: readonly ReadItem[]): {
-  articles: string[];
-  itemsRead?: string[];
-} {
-  const itemsRead: string[] = [];
-  for (const { articleCode, quantity } of items) {
-    if (itemsRead.length === ARTICLES) break;
-    if (articleCode + quantity !== '')
-      itemsRead.push(
-        `${shorten(asShown(articleCode), 40) || '?'} × ${shorten(asShown(quantity), 20) || '?'}`,
-      );
-  }
-  const articles = keptArticles(items.map(({ articleCode }) => articleCode));
-  return { articles, ...(itemsRead.length > 0 && { itemsRead }) };
-}
-
-/** Texts of a file; "" where there is none. */
-export type ReadItem = { articleCode: string; quantity: string };
+/** An order that is not sent, with every problem of its records. */
+export type InvalidOrder = Common & { valid: false; problems: readonly Problem[] };
 
 /** Groups orders into pages of bounded memory. */
 type Pager = {

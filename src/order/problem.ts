@@ -94,8 +94,6 @@ type LedgerFacts = {
     from?: NamedBatch | undefined;
     items?: readonly { articleCode: string; quantity: number }[];
   };
-  /** The order would replace another one with its number, of which it has no row. */
-  'rows-left-out': { number: string; from: NamedBatch };
   /** It failed a check, and which one is not kept until its report is written. */
   invalid: object;
 };
@@ -169,11 +167,6 @@ export type Problem = Fault & {
 
 /** Of an order that failed a check, where nothing says which one. */
 export const UNEXPLAINED: Fault & { field: string } = { code: 'invalid', facts: {}, field: '' };
-
-/** Whether a person may answer that the row is right as it is. */
-export function isConfirmable(code: ProblemCode): boolean {
-  return code === 'rows-left-out';
-}
 
 /** Codes that say that the ledger has the number, or the row, from another file. */
 export function isKnownElsewhere({ code }: { code: string }): boolean {

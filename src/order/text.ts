@@ -99,12 +99,6 @@ export function shellWord(text: string): string {
   return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The first five of several texts, such as the articles or items of an order as read. */
-export function firstOf(texts: readonly string[] = []): string {
-  const first = texts.slice(0, 5).map((text) => shorten(text, 63));
-  return [...first, ...(texts.length > 5 ? ['…'] : [])].join(', ');
-}
-
 /** A value as its cell shows it: one that a workbook does not show exactly is kept as a formula text. */
 export function asShown(value: string): string {
   return value.replace(/^="(.*)"$/s, '$1');

@@ -2,6 +2,7 @@ import type { Batch, Batches } from '../ledger/batches/batches.ts';
 import { type ClosingResult, createDeadLetters } from '../ledger/dead-letters.ts';
 import type { Entry, OperatorAction } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { discarded } from '../ledger/state-machine/decision.ts';
 import { closedBy, type DeadLetter } from '../order/dead-letter.ts';
 import { splitId } from '../order/letter-id.ts';
 import type { Redis } from '../redis/connect.ts';
@@ -14,7 +15,7 @@ import {
 
 /**
  * What the ledger knows of a dead letter: `seen`, the version of the ledger's entry of its number; and `owned`, that entry, when
- * it belongs to this dead letter.
+ * it goes with this dead letter.
  */
 export type KnownDeadLetter = { isOpen: boolean; seen?: number; owned?: Entry };
 
@@ -29,7 +30,9 @@ export function createDeadLetterClosing(deps: ClosingDeps) {
     const [batch, ordinal] = splitId(deadLetter.id);
     const [known] = await deps.ledger.lookup([deadLetter.purchaseOrderNumber]);
     const entry = known?.kind === 'open' ? known.entry : undefined;
-    const isOwned = entry?.batch === batch && entry.ordinal === ordinal;
+    const isOwn = entry?.batch === batch && entry.ordinal === ordinal;
+    // A number has one dead letter: what else was refused under it went into that.
+    const isOwned = entry && (isOwn || discarded(entry, 0).kind === 'drop');
     return {
       isOpen: true,
       ...(entry ? { seen: entry.version } : {}),

@@ -8,19 +8,17 @@ import { idOf } from '../order/letter-id.ts';
 import { type DeadLetterKind, needsPerson } from '../order/outcome.ts';
 import { saysOf, UNEXPLAINED } from '../order/problem.ts';
 import type { Store } from '../redis/store.ts';
-import { stageOf, withLastAnswer } from '../report/dead-letters.ts';
+import { withLastAnswer } from '../report/dead-letters.ts';
 import { signatureOf } from '../report/signature.ts';
 import { problemText, reasonText } from '../wording/problem.ts';
 
-/** A dead letter with the batch that it belongs to. `newerIn`: the newest batch in which its order needs a person for the same kind of reason, if that is another one. `isForgotten`: only its fix file sends it again, because the ledger no longer has its content. */
+/** A dead letter with the batch that it belongs to. */
 export type FoundDeadLetter = DeadLetter & {
   batch: string;
   source: string;
   file: string;
   /** The current state of its order, if it is no longer that of the dead letter. */
   now?: EntryState;
-  newerIn?: string;
-  isForgotten?: true;
 };
 
 export type ProgressContext = {
@@ -42,17 +40,15 @@ export async function* deadLettersInProgress(
   do {
     const [next, flat] = await store.redis.hscan(store.keys.waiting, cursor, 'COUNT', 200);
     cursor = next;
-    const numbers = flat.filter((_, i) => i % 2 === 0);
+    const texts = flat.filter((_, i) => i % 2 === 1);
     // Together, so that a page takes a few round trips and not a few for each dead letter.
-    const found = await Promise.all(
-      numbers.map((number, i) => ofNumber(number, flat[2 * i + 1] ?? '')),
-    );
+    const found = await Promise.all(texts.map(ofNumber));
     yield* found.flat();
   } while (cursor !== '0');
 
-  async function ofNumber(number: string, text: string): Promise<FoundDeadLetter[]> {
+  async function ofNumber(text: string): Promise<FoundDeadLetter[]> {
     const found: FoundDeadLetter[] = [];
-    for (const { batch: name, ordinal } of readOpenDeadLetters(text)) {
+    for (const { batch: name, ordinal, number } of readOpenDeadLetters(text)) {
       const batch = underWay.get(name);
       // A hash that grows during the scan may show a number twice.
       if (batch === undefined || seen.has(idOf(name, ordinal))) continue;
@@ -71,13 +67,14 @@ export async function deadLettersInProgressOf(
   number: string,
   context: ProgressContext,
 ): Promise<DeadLetterInProgress[]> {
-  const text = await context.store.redis.hget(context.store.keys.waiting, number);
+  const { redis, keys } = context.store;
+  const text = await redis.hget(keys.waiting, keys.keyOf(number));
   if (text === null) return [];
   const underWay = new Map((await context.batches.underWay()).map((batch) => [batch.batch, batch]));
   const found: DeadLetterInProgress[] = [];
-  for (const { batch: name, ordinal } of readOpenDeadLetters(text)) {
+  for (const { batch: name, ordinal, number: own } of readOpenDeadLetters(text)) {
     const batch = underWay.get(name);
-    if (batch === undefined) continue;
+    if (batch === undefined || own !== number) continue;
     const { startedAt, by } = batch;
     const letters = await letterInProgress(number, ordinal, batch, context);
     found.push(
@@ -120,7 +117,6 @@ async function deadLetterOf(
     revision: 1,
     purchaseOrderNumber: number,
     kind,
-    stage: stageOf(kind),
     code,
     facts: result.facts,
     message,

@@ -49,10 +49,7 @@ export async function settleGone(
 ): Promise<string | undefined> {
   const total = await countAdmitted(batch, { ...side, ...store });
   if (inspection !== undefined) {
-    const claimedIn = await store.redis.hget(store.keys.batch(batch), 'claimedIn');
-    const gone = goneText(name, total, inspection.orders, {
-      isKnown: claimedIn === side.batches.epoch(),
-    });
+    const gone = goneText(name, total, inspection.orders);
     const warnings = new Set([gone, ...inspection.warnings]);
     await side.batches.inspected(batch, { ...inspection, warnings: [...warnings] });
   }
@@ -61,18 +58,10 @@ export async function settleGone(
     : undefined;
 }
 
-/** The warning of a cancelled batch whose file is gone; `isKnown`: Redis forgot nothing since the file was taken. */
-function goneText(
-  file: string,
-  read: number,
-  all: number | undefined,
-  { isKnown }: { isKnown: boolean },
-): string {
+/** The warning of a cancelled batch whose file is gone. */
+function goneText(file: string, read: number, all: number | undefined): string {
   const unread = all === undefined ? 'its other orders' : `${counted(all - read, 'order')} of it`;
-  const sent = isKnown
-    ? ' and not sent.'
-    : '. Redis may have lost that they were sent before: po-sync explain NUMBER says of each whether the API has it.';
-  return `${file} was missing when its batch was cancelled: ${unread} were not read${sent}`;
+  return `${file} was missing when its batch was cancelled: ${unread} were not read. po-sync explain NUMBER says of each whether the API has it.`;
 }
 
 /**
@@ -223,7 +212,6 @@ function listed(
     ordinal: 0,
     records: [],
     problems: [],
-    articles: [],
     valid: false as const,
   };
   return { order, result: { line: place.line, purchaseOrderNumber: number, ...result } };

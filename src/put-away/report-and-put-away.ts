@@ -10,7 +10,6 @@ import { type Batch, totalOrders } from '../ledger/batches/batches.ts';
 import { fileChanged } from '../log/events/batch.ts';
 import { LIMITS } from '../order/limits.ts';
 import { countNeedingPerson } from '../order/outcome.ts';
-import type { Store } from '../redis/store.ts';
 import { writeAnswered } from '../report/answer.ts';
 import { makeFolder } from '../report/disk.ts';
 import type { PageLinks } from '../report/page/html.ts';
@@ -20,15 +19,15 @@ import { changedAfterRead, countAdmitted, isAsAdmitted, openOriginal } from './c
 import { endAsReported, hasEnded } from './end-as-reported.ts';
 import { reportWithoutFile, settleGone } from './missing-file.ts';
 import { createPutAway, type SettlementContext } from './put-batch-away.ts';
-import { joined, ordersOf } from './report-orders.ts';
+import { ordersOf, reportOrders } from './report-orders.ts';
 
 /** Builds the steps from a finished or unreadable batch to its report and its file put away. Each can be repeated. */
 export function createReportAndPutAway(context: SettlementContext) {
-  const { config, store, side, fence } = context;
+  const { config, side, fence } = context;
   const { batches, breaker } = side;
   const reports = config.reports.path;
   const putAway = createPutAway(context);
-  const reportOf = createReportOfBatch({ breaker, config, store });
+  const reportOf = createReportOfBatch({ breaker, config });
 
   async function settleFinished(batch: Batch): Promise<void> {
     const unreadable = batch.unreadable ?? (await findChange(batch, context));
@@ -46,7 +45,6 @@ export function createReportAndPutAway(context: SettlementContext) {
         shape: inspection?.shape,
         orders,
         leftOut,
-        keepsItems: isCopy(batch),
         fence,
       };
       await writeAnswered(input, config);
@@ -68,12 +66,12 @@ export function createReportAndPutAway(context: SettlementContext) {
         batches,
         config,
       });
-      const orders = joined(original?.orders ?? nothing(), batch, context);
+      const orders = reportOrders(original?.orders ?? nothing(), batch, side);
       const identity = await identityOf(batch, context);
       const shape = original?.shape;
       const links = linksOf(batch, config);
       const input = { folder, report: { ...report, ...identity }, links, shape, orders, fence };
-      await writeAnswered({ ...input, keepsItems: isCopy(batch) }, config);
+      await writeAnswered(input, config);
     } else await reportWithoutFile(batch, report, context);
     await putAway(batch, 'failed', countNeedingPerson(batch.counts) + 1);
   }
@@ -84,9 +82,6 @@ export function createReportAndPutAway(context: SettlementContext) {
     settleUnreadable: createSettleUnreadable(context, { reportOf, putAway }),
   };
 }
-
-/** Its file is removed when it is done. */
-const isCopy = ({ kind }: Batch) => kind !== 'inbox';
 
 type UnreadableDeps = {
   reportOf: ReturnType<typeof createReportOfBatch>;
@@ -178,11 +173,10 @@ async function identityOf(
 type ReportDeps = {
   breaker: CircuitBreaker;
   config: Config;
-  store: Pick<Store, 'redis' | 'keys'>;
 };
 
 /** Builds the step that turns a batch into its `report.json`. */
-function createReportOfBatch({ breaker, config, store }: ReportDeps) {
+function createReportOfBatch({ breaker, config }: ReportDeps) {
   return async (batch: Batch, state: Report['state']): Promise<Report> => {
     const { inspection, counts, startedAt, lastAt, cancelledBy } = batch;
     const pauses = await breaker.during(startedAt, lastAt);
@@ -213,7 +207,7 @@ function createReportOfBatch({ breaker, config, store }: ReportDeps) {
         ...counts,
       },
       ...(inspection?.corrections && { corrections: inspection.corrections }),
-      warnings: [...(await sentBefore(batch, store)), ...(inspection?.warnings ?? [])],
+      warnings: [...(inspection?.warnings ?? [])],
       pauses: pauses.map((pause) => ({
         ...pauseFacts(pause),
         from: iso(pause.from),
@@ -221,23 +215,6 @@ function createReportOfBatch({ breaker, config, store }: ReportDeps) {
       })),
     };
   };
-}
-
-/**
- * The warning where the duplicates of a batch may be its own orders: Redis does not know who claimed it, so it may have lost what
- * was sent. The list shows these orders, but not who sent them, so that they cannot be counted as accepted.
- */
-async function sentBefore(
-  { batch, counts }: Batch,
-  { redis, keys }: ReportDeps['store'],
-): Promise<string[]> {
-  if (counts.duplicate === 0 || (await redis.hget(keys.batch(batch), 'claimedIn')) !== '')
-    return [];
-  const which =
-    counts.duplicate === 1 ? 'Its duplicate' : `Some of its ${counts.duplicate} duplicates`;
-  return [
-    `Redis lost its data after this file was taken, or the daemon stopped before it read the file. ${which} may have been ordered by this file before that: the API's list does not show who sent an order. A duplicate is not sent again.`,
-  ];
 }
 
 /** Where the page refers to: the inbox of the batch's own source; for an export, the first one of the environment. */

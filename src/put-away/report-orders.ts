@@ -21,7 +21,7 @@ import { leftOutTexts, watchLeftOut } from '../report/left-out.ts';
 import type { ReportedOrder } from '../report/write-report.ts';
 import { problemsText, reasonText } from '../wording/problem.ts';
 import {
-  createKnownContent,
+  contentInProgress,
   createTitles,
   isElsewhere,
   withKnownNumber,
@@ -31,12 +31,7 @@ import type { SettlementContext } from './put-batch-away.ts';
 
 const PAGE = 500;
 
-/** `knownContent` finds the other content of orders in conflict. */
-type Deps = {
-  batches: SettlementContext['side']['batches'];
-  ledger: SettlementContext['side']['ledger'];
-  knownContent: ReturnType<typeof createKnownContent>;
-};
+type Deps = Pick<SettlementContext['side'], 'batches' | 'ledger'>;
 
 /**
  * The orders of a file that could be read, with their results. After the last order, `leftOut` finds those that `skip` left
@@ -49,20 +44,9 @@ export async function ordersOf(batch: Batch, context: SettlementContext) {
   const watch = watchLeftOut(side.ledger);
   const read = readOrders(batch.path, inspection, { onLeftOut: watch.add });
   return {
-    orders: joined(without(read, watch), batch, context),
+    orders: reportOrders(without(read, watch), batch, side),
     leftOut: () => findLeftOut(watch, batch, inspection, context),
   };
-}
-
-/** Orders of a batch with their results; of a conflict, also its other content. */
-export function joined(
-  orders: AsyncIterable<CheckedOrder>,
-  batch: Batch,
-  { config, side }: Pick<SettlementContext, 'config' | 'side'>,
-) {
-  const { batches, ledger } = side;
-  const knownContent = createKnownContent(batch, { batches, config });
-  return reportOrders(orders, batch, { batches, ledger, knownContent });
 }
 
 type LeftOutWatch = ReturnType<typeof watchLeftOut>;
@@ -124,7 +108,7 @@ export async function* reportOrders(
 
 /** Builds the step that joins a page of orders with their results. */
 function createJoin(batch: Batch, deps: Deps) {
-  const { batches, ledger, knownContent } = deps;
+  const { batches, ledger } = deps;
   const checkedAt = iso(batch.startedAt);
   const titleOf = createTitles(batches);
 
@@ -136,16 +120,7 @@ function createJoin(batch: Batch, deps: Deps) {
       ledger.lookup(numbers),
       ledger.listedTwice.timesOf(numbers),
     ]);
-    const conflicts = page.flatMap((order, i) => {
-      const { number, ordinal, valid } = order;
-      const isConflict =
-        stored[i]?.outcome === 'conflict' || (!valid && isElsewhere(known[i], batch));
-      return isConflict ? [{ number, ordinal, known: known[i] }] : [];
-    });
-    const content = await knownContent(conflicts);
-    const joined = page.map((order, i) =>
-      joinOne(order, stored[i], known[i], content.get(order.number)),
-    );
+    const joined = page.map((order, i) => joinOne(order, stored[i], known[i]));
     return (await Promise.all(joined)).map((one, i) => {
       return { ...withTimes(one, times[i]), atApi: atApiOf(known[i] ?? { kind: 'nothing' }) };
     });
@@ -155,8 +130,8 @@ function createJoin(batch: Batch, deps: Deps) {
     order: CheckedOrder,
     stored: StoredResult | undefined,
     known: Known | undefined,
-    content: Order | undefined,
   ): Promise<ReportedOrder> {
+    const content = contentInProgress(known, batch, order.ordinal);
     if (!order.valid) {
       if (stored !== undefined && stored.outcome !== 'invalid')
         return withoutDeadLetter(order, stored);
@@ -237,14 +212,12 @@ export function written(reason: Reason): Pick<OrderResult, 'code' | 'message'> {
 /** `content` is the known content of a conflict's number. */
 function withStored(
   { batch }: Batch,
-  found: ValidOrder,
+  order: ValidOrder,
   stored: StoredResult,
   content: Order | undefined,
 ): ReportedOrder {
-  const { outcome, attempts, at, code, failed } = stored;
-  const message = failed ? problemsText(failed.problems, SHOWN_PROBLEMS) : reasonText(stored);
-  const order = failed ? { ...found, place: failed.place } : found;
-  const result = resultOf(order, { outcome, attempts, at: iso(at), code, message });
+  const { outcome, attempts, at } = stored;
+  const result = resultOf(order, { outcome, attempts, at: iso(at), ...written(stored) });
   if (!needsPerson(outcome)) return { order, result };
   const times = { firstAt: iso(stored.firstAt ?? at), lastAt: iso(at) };
   const known = stored.known ? { ...order.order, items: [...stored.known.items] } : content;

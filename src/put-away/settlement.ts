@@ -7,6 +7,7 @@ import { batchTrouble } from '../log/events/batch.ts';
 import type { Fence } from '../redis/lease.ts';
 import { createStopOfEnded } from './end-as-reported.ts';
 import { createFileChecks } from './file-checks.ts';
+import { createLaterAnswers } from './later-answers.ts';
 import { createPresenceCheck } from './missing-file.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 import { createReplay } from './replay-decisions.ts';
@@ -67,6 +68,7 @@ export function openSettlement(context: SettlementContext) {
     async attend(): Promise<void> {
       for (const batch of await batches.underWay()) await checkPresence(batch);
     },
+    answerLater: createLaterAnswers(context),
     /** Waits until the batches that are being settled are done. */
     [Symbol.asyncDispose]: () => queue.drained(),
   };

@@ -43,8 +43,10 @@ function orderKeys(prefix: string, keyOf: KeyOf) {
     due: `${prefix}:due`,
     /** Sorted set: key of the order → when the API's list may be asked about it. */
     doubt: `${prefix}:doubt`,
-    /** Hash: order number → its open dead letters, one `batch/ordinal` a line. */
+    /** Hash: key of the order → its open dead letter, `batch/ordinal number`; of a number that a file has twice, one a line. */
     waiting: `${prefix}:waiting`,
+    /** Hash: key of the order → the dead letter that waits until that one is settled. */
+    behind: `${prefix}:behind`,
     /** Hash: content that needed a person, by digest and key of the order → its dead letter, the day when it was shown last, mapping. */
     seen: `${prefix}:seen`,
     /** Hash of an export: order that is accepted and left out → the batch that said so. */
@@ -68,10 +70,10 @@ function batchKeys(prefix: string) {
     results: (batch: string) => `${prefix}:b:${batch}:results`,
     /** Hash: ordinal → how its dead letter was closed. */
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
-    /** Hash: ordinal of a dead letter and the batch of the correction before → a correction that was sent in the form. */
-    corrections: (batch: string) => `${prefix}:b:${batch}:corrections`,
     /** Hash: ordinal → batch and number of the order that corrects its dead letter, which counts until that batch is done. */
     taken: (batch: string) => `${prefix}:b:${batch}:taken`,
+    /** Set: ids of dead letters that were closed, whose orders are to be answered once more. */
+    toAnswer: `${prefix}:to-answer`,
     /** Who reads or settles a batch; writes the folders `open`; requests a token; reads the API's list (`verification`). */
     lease: (of: string) => `${prefix}:lease:${of}`,
     /** Hash: batch whose file is unreadable → source and name of the file, until a later file of this name is read. */

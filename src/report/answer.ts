@@ -29,8 +29,7 @@ export async function writeAnswered(
   shape = input.shape,
 ): Promise<void> {
   const { batch, source, readAs = source } = input.report;
-  const folderOf = (name: string) => config.sources.find((one) => one.name === name)?.answers;
-  const folders = new Set([source, readAs].flatMap((name) => folderOf(name) ?? []));
+  const folders = answerFolders(source, readAs, config);
   await using opened = new AsyncDisposableStack();
   const answers: Answer[] = [];
   let { orders } = input;
@@ -48,12 +47,35 @@ export async function writeAnswered(
   }
 }
 
+/** Where a file is answered. `readAs`: the source whose orders it corrects. */
+export function answerFolders(
+  source: string,
+  readAs: string | undefined,
+  { sources }: Pick<Config, 'sources'>,
+): ReadonlySet<string> {
+  const own = sources.filter(({ name }) => name === source || name === readAs);
+  return new Set(own.flatMap(({ answers }) => answers ?? []));
+}
+
+/** Writes one more answer of a batch, with these orders. */
+export async function writeAnswer(
+  folder: string,
+  batch: string,
+  { shape, mapping }: { shape: FileShape; mapping: Mapping | undefined },
+  orders: readonly ReportedOrder[],
+): Promise<void> {
+  await using answer = await openAnswer(folder, batch, shape, mapping);
+  for (const one of orders) await answer.add(one);
+  await answer.deliver({});
+}
+
 /** The answer file of one batch for the program that wrote its input: every record with its outcome. */
 export type Answer = AsyncDisposable & {
+  add(order: ReportedOrder): Promise<void>;
   /** Passes the orders on unchanged and adds them to the answer. */
   adding(orders: AsyncIterable<ReportedOrder>): AsyncGenerator<ReportedOrder>;
   /** Adds a line about the complete file if `report` says that it is unreadable, and gives the file its name: `<batch>.csv` (`.json`, `.ndjson`), or with a number where a neighbor has that name. */
-  deliver(report: Pick<Report, 'error' | 'finishedAt'>): Promise<string>;
+  deliver(report: Partial<Pick<Report, 'error' | 'finishedAt'>>): Promise<string>;
 };
 
 /** The columns after those of the input. */
@@ -92,13 +114,17 @@ async function openAnswer(
   await draft.write(form.opening);
   const kept = resources.move();
 
+  async function add({ order, atApi, result: own }: ReportedOrder): Promise<void> {
+    const result = { ...own, ...(atApi && { atApi }) };
+    for (const record of order.records) await draft.write(form.record(record, result));
+    if (order.records.length === 0) await draft.write(form.number(order.number, result));
+  }
+
   return {
+    add,
     async *adding(orders) {
       for await (const reported of orders) {
-        const { order, atApi } = reported;
-        const result = { ...reported.result, ...(atApi && { atApi }) };
-        for (const record of order.records) await draft.write(form.record(record, result));
-        if (order.records.length === 0) await draft.write(form.number(order.number, result));
+        await add(reported);
         yield reported;
       }
     },

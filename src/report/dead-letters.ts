@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { iso } from '../core/format.ts';
+import { readLetters } from '../correct/read-as.ts';
 import { answered, type Known } from '../ledger/entry.ts';
 import { type DeadLetter, errorLine, lifeOf, locationOf } from '../order/dead-letter.ts';
 import { idOf } from '../order/letter-id.ts';
@@ -12,11 +13,9 @@ import {
   type ValidOrder,
 } from '../order/order.ts';
 import type { DeadLetterKind } from '../order/outcome.ts';
-import { type Problem, type Reason, saysOf, UNEXPLAINED } from '../order/problem.ts';
+import { type Reason, saysOf, UNEXPLAINED } from '../order/problem.ts';
 import { asText, type Sentence } from '../order/sentence.ts';
-import { firstOf } from '../order/text.ts';
 import { faultText, problemText, reasonText, shortText } from '../wording/problem.ts';
-import { readText, splitLines } from './lines.ts';
 import { signatureOf } from './signature.ts';
 
 /** The dead letter of an order of a batch that failed a check and was never sent. `at` is the time of the check, ISO 8601. */
@@ -27,13 +26,10 @@ export function deadLetterOf(batch: string, order: InvalidOrder, at: string): De
     ...lifeOf(batch, order),
     purchaseOrderNumber: order.number,
     kind: 'invalid',
-    stage: 'validation',
     code: fault.code,
     facts: fault.facts,
     message: problemText(fault),
     problems: [...order.problems],
-    ...(order.articles.length === 0 ? {} : { articles: [...order.articles] }),
-    ...(order.itemsRead && { itemsRead: [...order.itemsRead] }),
     signature: signatureOf(fault),
     attempts: 0,
     firstAt: at,
@@ -52,8 +48,6 @@ export type DeliveryFacts = {
   response?: string;
   /** A conflict's other content. */
   known?: Order | undefined;
-  /** Of an order that admission held: its problem. */
-  failed?: { problems: readonly Problem[] };
 } & Reason;
 
 /** The dead letter of an order that passed the checks. */
@@ -62,18 +56,14 @@ export function deliveryDeadLetterOf(
   order: ValidOrder,
   reason: DeliveryFacts,
 ): DeadLetter {
-  const { kind, code, facts, attempts, firstAt, lastAt, httpStatus, response, known, failed } =
-    reason;
-  const [problem] = failed?.problems ?? [];
+  const { kind, code, facts, attempts, firstAt, lastAt, httpStatus, response, known } = reason;
   return {
     ...lifeOf(batch, order),
     purchaseOrderNumber: order.number,
     kind,
-    stage: stageOf(kind),
     code,
     facts,
     message: reasonText(reason),
-    ...(problem && { problems: [problem] }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(response === undefined ? {} : { response }),
     signature: signatureOf({ code, says: saysOf(reason) }),
@@ -102,20 +92,6 @@ export function withLastAnswer<Letter extends DeadLetter>(letter: Letter, known?
   return { ...rest, ...reason, message: reasonText(reason), signature, attempts, lastAt } as Letter;
 }
 
-/** The step that found out that an order needs a person. */
-export function stageOf(kind: DeadLetterKind): DeadLetter['stage'] {
-  switch (kind) {
-    case 'invalid':
-      return 'validation';
-    case 'conflict':
-    case 'inDoubt':
-      return 'reconciliation';
-    case 'refused':
-    case 'failed':
-      return 'delivery';
-  }
-}
-
 /** Writes a list such as `dead-letters.json` piece by piece: a JSON array with one entry a line, or `[]`. */
 export function createList<Entry extends object>(): {
   entry(entry: Entry): string;
@@ -134,17 +110,8 @@ export function createList<Entry extends object>(): {
 
 /** Reads the entries of a report's `dead-letters.json` one at a time, as they are known without their rows. */
 export async function* readDeadLetters(folder: string): AsyncGenerator<DeadLetter> {
-  for await (const { rows: _, ...letter } of readList<DeadLetter>(
-    join(folder, 'dead-letters.json'),
-  ))
+  for await (const { rows: _, ...letter } of readLetters(join(folder, 'dead-letters.json')))
     yield letter;
-}
-
-/** Reads the entries of a list one at a time, as `createList` wrote them. */
-export async function* readList<Entry extends object>(path: string): AsyncGenerator<Entry> {
-  for await (const line of splitLines(readText(path, 'utf-8'), false)) {
-    if (line.startsWith('{')) yield JSON.parse(line.replace(/,?\n$/, '')) as Entry;
-  }
 }
 
 /**
@@ -177,14 +144,13 @@ export type AffectedOrder = {
   /** The items of this file, and those of the order that has the number already; both only for a conflict. */
   items: readonly string[];
   knownItems: readonly string[];
-  /** The first items of an order that is not compared with another, in the order of the file, or as far as they were read. */
+  /** The first items of an order that is not compared with another, in the order of the file. */
   ownItems: string;
 };
 
 /** An order of a group as the page shows it. */
 export function affected(deadLetter: DeadLetter): AffectedOrder {
-  const { location, purchaseOrderNumber, problems, known, payload, itemsRead, articles } =
-    deadLetter;
+  const { location, purchaseOrderNumber, problems, known, payload } = deadLetter;
   const problem = problems?.[0];
   return {
     line: errorLine(deadLetter),
@@ -196,6 +162,6 @@ export function affected(deadLetter: DeadLetter): AffectedOrder {
     also: furtherProblems(deadLetter),
     items: known === undefined ? [] : itemTexts(itemsIn(payload)),
     knownItems: known === undefined ? [] : itemTexts(known.items),
-    ownItems: known ? '' : firstItems(itemsIn(payload)) || firstOf(itemsRead ?? articles),
+    ownItems: known ? '' : firstItems(itemsIn(payload)),
   };
 }

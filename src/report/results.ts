@@ -1,11 +1,7 @@
-import { join } from 'node:path';
 import { orders } from '../core/format.ts';
-import type { Batch } from '../ledger/batches/batches.ts';
-import type { CheckedOrder, Item } from '../order/order.ts';
-import { DUPLICATE, type OrderResult, OUTCOMES } from '../order/outcome.ts';
+import { type OrderResult, OUTCOMES } from '../order/outcome.ts';
 import { asText, sentence } from '../order/sentence.ts';
 import { escapeFormula, restore } from '../order/spreadsheet.ts';
-import { readList } from './dead-letters.ts';
 import { csvLine, PLAIN_DIALECT, readText, splitCells, splitLines } from './lines.ts';
 
 /** The columns of `results.csv`. */
@@ -74,33 +70,4 @@ export function waitingTexts(waiting: number): string[] {
   return [
     `${orders(waiting)} ${was} not sent: when this file was read, ${they} waited for a person. The file in which ${they} waited is in results.csv.`,
   ];
-}
-
-/** An order of a batch whose file is not kept, as it was read. `lines`: of all its rows, if it has several. */
-export type KeptOrder = {
-  purchaseOrderNumber: string;
-  line: number;
-  lines?: number[];
-  items: Item[];
-};
-
-/** In the report of an export: a JSON array with one order a line. */
-export const KEPT_ITEMS = 'items.json';
-
-/** An order that this file brought; undefined for one that failed its checks, or that an export only repeats. */
-export function keptOrder(order: CheckedOrder, { outcome }: OrderResult): KeptOrder | undefined {
-  if (!order.valid || outcome === DUPLICATE) return undefined;
-  const { purchaseOrderNumber, items } = order.order;
-  const lines = [...new Set(order.records.map(({ place }) => place.line))];
-  return { purchaseOrderNumber, line: order.place.line, ...(lines.length > 1 && { lines }), items };
-}
-
-/** Where the items of a finished batch are kept because its file is not: the copy of an export is removed. */
-export function keptItemsOf({ batch, kind, state }: Batch, reports: string): string | undefined {
-  return kind !== 'inbox' && state === 'done' ? join(reports, batch, KEPT_ITEMS) : undefined;
-}
-
-/** Reads the orders one at a time. Rejects with ENOENT for a batch that kept none. */
-export function readKept(path: string): AsyncGenerator<KeptOrder> {
-  return readList<KeptOrder>(path);
 }

@@ -14,14 +14,7 @@ import { type LeftOutOrders, leftOutTexts } from './left-out.ts';
 import type { PageLinks } from './page/html.ts';
 import { reportPage } from './page/report-page.ts';
 import { type Report, readReport, reportJson } from './report.ts';
-import {
-  KEPT_ITEMS,
-  type KeptOrder,
-  keptOrder,
-  RESULTS_HEADER,
-  resultLine,
-  waitingTexts,
-} from './results.ts';
+import { RESULTS_HEADER, resultLine, waitingTexts } from './results.ts';
 import { addOrder, allNameless, newStory, type Story } from './story.ts';
 
 /** An order of the batch with its result; `deadLetter` where it needs, or needed, a person. */
@@ -46,8 +39,6 @@ export type ReportInput = {
   leftOut?: () => Promise<LeftOutOrders | undefined>;
   /** Of the lease with which it is written. */
   fence?: Fence | undefined;
-  /** The file is removed when its batch ends, as the copy of an export: the items that it brought are kept. */
-  keepsItems?: boolean;
 };
 
 /**
@@ -66,13 +57,11 @@ export async function writeReport(input: ReportInput): Promise<void> {
 
   const results = await draft('results.csv');
   const deadLetters = await draft('dead-letters.json');
-  const kept = input.keepsItems ? await draft(KEPT_ITEMS) : undefined;
   const page = await draft('report.html');
   const summary = await draft('report.json');
   await clearDrafts(folder);
 
-  const files = { results, deadLetters, kept, shape };
-  const { story, keeps } = await writeOrders(orders, files);
+  const story = await writeOrders(orders, { results, deadLetters, shape });
   await deadLetters.seal();
   const fix = story.open > 0 && shape ? await draft(FIX_WORKBOOK) : undefined;
   if (fix && shape) await writeFix(fix, deadLetters, shape);
@@ -82,7 +71,7 @@ export async function writeReport(input: ReportInput): Promise<void> {
   );
   await summary.write(reportJson(complete));
 
-  const all = [results, deadLetters, ...(keeps ? [kept] : []), fix, page, summary];
+  const all = [results, deadLetters, fix, page, summary];
   const written = all.filter((file) => file !== undefined);
   for (const file of written) await file.seal();
   await fence?.();
@@ -131,19 +120,15 @@ async function writeFix(
 type OrderFiles = {
   results: Draft;
   deadLetters: Draft;
-  kept: Draft | undefined;
   shape: FileShape | undefined;
 };
 
-/** `keeps`: whether items were kept. */
 async function writeOrders(
   orders: AsyncIterable<ReportedOrder>,
-  { results, deadLetters, kept, shape }: OrderFiles,
-): Promise<{ story: Story; keeps: boolean }> {
+  { results, deadLetters, shape }: OrderFiles,
+): Promise<Story> {
   const story = newStory();
   const list = createList<DeadLetter>();
-  const keptList = createList<KeptOrder>();
-  let keeps = false;
   const writeLetter = async ({ order, deadLetter }: ReportedOrder) => {
     if (deadLetter === undefined) return;
     const rows = shape ? { rows: letterRows(order, deadLetter, shape) } : {};
@@ -153,14 +138,10 @@ async function writeOrders(
   await results.write(RESULTS_HEADER);
   for await (const reported of orders) {
     const { order, result, deadLetter } = reported;
-    const brought = kept && keptOrder(order, result);
     addOrder(story, result, deadLetter, order.records);
     await results.write(resultLine(result));
-    if (brought !== undefined) await kept?.write(keptList.entry(brought));
-    keeps ||= brought !== undefined;
     await writeLetter(reported);
   }
   await deadLetters.write(list.closing());
-  await kept?.write(keptList.closing());
-  return { story, keeps };
+  return story;
 }

@@ -15,16 +15,7 @@ import { type Block, type Column, section, type Text, tableOf, type View } from 
 /** A dead letter of a list. `line`: of its first problem. `items`: what it is told apart by, as text. */
 export type ListedLetter = Pick<
   FoundDeadLetter,
-  | 'id'
-  | 'purchaseOrderNumber'
-  | 'kind'
-  | 'message'
-  | 'batch'
-  | 'file'
-  | 'lastAt'
-  | 'closed'
-  | 'now'
-  | 'newerIn'
+  'id' | 'purchaseOrderNumber' | 'kind' | 'message' | 'batch' | 'file' | 'lastAt' | 'closed' | 'now'
 > & { line: number; items?: string };
 
 /** Dead letters, one a row; where some are closed, with by what and whom. */
@@ -98,7 +89,7 @@ export function groupTable(groups: readonly ShownGroup[]): Block {
 }
 
 /** One dead letter: where it is from, what is wrong, and its rows where they are asked for. */
-export function letterView(letter: Omit<FoundDeadLetter, 'newerIn'>): View {
+export function letterView(letter: FoundDeadLetter): View {
   const { purchaseOrderNumber: number, kind, problems = [], rows = [], closed, known } = letter;
   const names = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
   return {
@@ -146,7 +137,7 @@ const itemTable = (items: readonly Item[]): Block =>
     { title: 'quantity', of: ({ quantity }) => String(quantity), right: true },
   ]);
 
-function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
+function factsOf(letter: FoundDeadLetter, kind: string) {
   const { purchaseOrderNumber: number, message, problems = [], httpStatus, response } = letter;
   const { batch, file, source, location } = letter;
   const facts: [name: string, text: Text | undefined][] = [
@@ -163,14 +154,8 @@ function factsOf(letter: Omit<FoundDeadLetter, 'newerIn'>, kind: string) {
 }
 
 /** What an order that needs a person is now. */
-function stateOf({
-  kind,
-  closed,
-  now,
-  newerIn,
-}: Pick<ListedLetter, 'kind' | 'closed' | 'now' | 'newerIn'>): string {
+function stateOf({ kind, closed, now }: Pick<ListedLetter, 'kind' | 'closed' | 'now'>): string {
   if (closed) return `${outcomeWord(kind)}, closed`;
-  if (newerIn !== undefined) return `${outcomeWord(kind)}, again in ${newerIn.slice(-8)}`;
   return now === undefined ? outcomeWord(kind) : `${outcomeWord(kind)}, now ${now}`;
 }
 

@@ -13,7 +13,6 @@ import {
 import { asText, type Sentence, sentence } from '../order/sentence.ts';
 
 /** What a person does to send the values of a row as they are. */
-const CONFIRM = 'write send into _do of fix.xlsx, or check the box in the form';
 
 /** What to do with an order whose number was sent with other items. */
 export const NUMBER_TAKEN =
@@ -79,8 +78,6 @@ const SENTENCES: Table = {
   'above-max': ({ max }) => `is more than ${max}`,
   'number-known': ({ state, from, items }) =>
     `this number is already ${state === 'accepted' ? 'accepted' : 'in progress'}${from ? ` from ${fileTitle(from)}` : " (found in the API's list)"}${items ? `, as ${firstItems(items)}` : ''}`,
-  'rows-left-out': ({ number, from }) =>
-    `order ${number} waits for a person in ${batchTitle(from)}, and none of its rows is here: this order would replace it`,
   invalid: () => 'failed a check; the report shows which one when the batch is finished',
   duplicate: ({ from }) =>
     from === undefined
@@ -120,8 +117,6 @@ function originText({ from }: Origin): string {
 /** What a person does about it, where that is not to correct the value. */
 const REMEDIES: Partial<Table> = {
   'number-known': ({ state }) => (state === 'accepted' ? NUMBER_TAKEN : NUMBER_IN_PROGRESS),
-  'rows-left-out': ({ number }) =>
-    `If it belongs to ${number}, correct ${number} and discard this. If this is all of ${number}, ${CONFIRM}.`,
 };
 
 type ReasonOf<Own extends Code> = { code: Own; facts: Facts[Own] };

@@ -454,10 +454,6 @@ describe('admission of a page', () => {
     const orders = Array.from({ length: 1_002 }, (_, ordinal): CheckedOrder => {
       const place = { line: ordinal + 2 };
       const problems = [problem, problem, problem, problem];
-      const read = {
-        articles: Array<string>(20).fill('A'),
-        itemsRead: Array<string>(20).fill('A × 1'),
-      };
       return {
         ordinal,
         number: `PO-${ordinal}`,
@@ -465,7 +461,6 @@ describe('admission of a page', () => {
         records: [],
         valid: false,
         problems,
-        ...read,
       };
     });
     await drop('b1', orders.slice(0, 600));
@@ -477,7 +472,6 @@ describe('admission of a page', () => {
       failed: { place: { line: 2 } },
     });
     expect(first?.failed?.problems.map(({ value }) => value.length)).toEqual([300, 300, 300]);
-    expect([first?.failed?.articles?.length, first?.failed?.itemsRead?.length]).toEqual([6, 6]);
     expect([last?.failed?.place, over]).toEqual([{ line: 1_001 }, undefined]);
     expect(await counts('b1')).toEqual({ invalid: 1_002 });
   });
@@ -497,7 +491,6 @@ describe('admission of a page', () => {
       place: { line: 4 },
       records: [],
       problems: [problem],
-      articles: [],
     };
     lines.length = 0;
     await drop('b2', [
@@ -623,7 +616,7 @@ describe('admission of a page', () => {
     expect([queued, await counts('b3')]).toEqual([['PO-3A'], { cancelled: 2 }]);
   });
 
-  it('an order that waits for a person is not replaced by a row of another one, or an added row, with its number', async () => {
+  it('an order that waits for a person is not replaced by a row of another one with its number, unless that joins it', async () => {
     const problem = {
       field: 'quantity',
       code: 'not-a-number',
@@ -637,7 +630,6 @@ describe('admission of a page', () => {
       place: { line: 2 },
       records: [],
       problems: [problem],
-      articles: [],
     };
     const lines = [
       waiting,
@@ -648,29 +640,21 @@ describe('admission of a page', () => {
       'b1',
       lines.map((one) => ({ ...one, valid: false as const })),
     );
-    const added = { kind: 'row', place: { line: 2 }, cells: [] } as const;
-    const rows = [
-      fixed('PO-1', 3, 0, 'b1'),
-      fixed('PO-1', 4, 0, 'b1', 'PO-2'),
-      { ...order('PO-1'), records: [added] },
-    ];
+    const rows = [fixed('PO-1', 3, 0, 'b1'), fixed('PO-1', 4, 0, 'b1', 'PO-2')];
     for (const [at, row] of rows.entries()) {
       await drop(`b${at + 2}`, [row], { again: true });
       expect([queued, await batches.results(`b${at + 2}`, [0])]).toMatchObject([
         [],
-        [{ code: 'rows-left-out' }],
+        [{ code: 'outdated' }],
       ]);
     }
-    expect(await batches.find('b1')).toMatchObject({ open: 1 });
+    expect(await batches.find('b1')).toMatchObject({ open: 3 });
     // With one of its rows it is the same order, and a person can decide that the other row is all of it.
-    const own = fixed('PO-1', 2, 0, 'b1', 'PO-1');
-    await drop('b5', [{ ...own, records: [...own.records, added] }], { again: true });
+    const [own, joined] = [fixed('PO-1', 2, 0, 'b1', 'PO-1'), fixed('PO-1', 4, 0, 'b1', 'PO-2')];
+    await drop('b5', [{ ...own, records: [...own.records, ...joined.records] }], { again: true });
     expect(queued).toEqual(['PO-1']);
-    await drop('b6', [{ ...waiting, number: 'PO-9', valid: false }]);
-    await drop('b7', [{ ...order('PO-9'), records: [{ ...added, isConfirmed: true }] }], {
-      again: true,
-    });
-    expect(queued).toEqual(['PO-1', 'PO-9']);
+    await sent('PO-1', { kind: 'accepted' });
+    expect(await batches.find('b1')).toMatchObject({ open: 1 });
   });
 
   it('an order in conflict with an earlier one is sent under its new number', async () => {
@@ -760,7 +744,7 @@ describe('admission of a page', () => {
       await cancel('b1');
       await drop('b2', [order('1'), order('2', 1)]);
       expect(queued).toEqual(['0001', '0002', '1', '2']);
-      await drop('b3', [fixed('0001', 2, 0, 'b1')], { again: true });
+      await drop('b3', [fixed('0001', 2, 0, 'b1', '0001')], { again: true });
       expect(await outcomes('b3')).toEqual({ conflict: 1 });
     });
 

@@ -162,5 +162,5 @@ it('while a page waits, two readers count the invalid orders of the rest once, a
 
 function invalid(number: string, ordinal: number): CheckedOrder {
   const place = { line: ordinal + 2 };
-  return { ordinal, number, place, records: [], valid: false, problems: [], articles: [] };
+  return { ordinal, number, place, records: [], valid: false, problems: [] };
 }

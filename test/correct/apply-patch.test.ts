@@ -41,7 +41,7 @@ function letter(
   };
   const order = { purchaseOrderNumber: number, orderState: 'NEW', items: [] };
   const found: DeadLetter = problems
-    ? deadLetterOf(BATCH, { ...common, valid: false, problems, articles: [] }, AT)
+    ? deadLetterOf(BATCH, { ...common, valid: false, problems }, AT)
     : deliveryDeadLetterOf(BATCH, { ...common, valid: true, order }, facts);
   const kept = letterRows(common, found, { header: HEADER });
   return { ...found, rows: kept, ordinal, ...more };

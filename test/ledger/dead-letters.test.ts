@@ -113,26 +113,86 @@ describe('closing a dead letter', () => {
     expect(await letters.close({ ...request, seen: version })).toEqual({ closed: 1 });
   });
 
-  it("leaves the number's other dead letters open", async () => {
+  const CONFLICT = {
+    outcome: 'conflict',
+    attempts: 0,
+    at: 1,
+    code: 'other-content',
+    facts: { state: 'accepted' },
+  } as const;
+
+  /** Another file brings the number, in any spelling, with other content. */
+  async function conflicts(batch: string, number = '4711') {
+    await batches.begin({ ...FILE, batch }, 1000);
+    await ledger.count(batch, 1000, [{ ordinal: 3, number, result: CONFLICT }]);
+  }
+
+  const open = () => store.redis.hget(store.keys.waiting, '4711');
+  const openIn = async (...names: string[]) =>
+    (await Promise.all(names.map(batches.find))).map((batch) => batch?.open);
+
+  it('replaces the open one of its number, in another spelling too, and takes what the ledger has of it', async () => {
+    const entry = await refused();
+    await conflicts('b2', '04711');
+    expect(await open()).toBe('b2/3 04711');
+    expect(await openIn('b1', 'b2')).toEqual([0, 1]);
+    expect((await batches.closings('b1')).get('b1-0')).toMatchObject({
+      by: 'replaced',
+      successor: 'b2-3',
+    });
+    expect(await letters.close({ id: 'b2-3', number: '04711', entry, by: ACTION })).toEqual({
+      closed: 1,
+    });
+    expect(await ledger.lookup(['4711'])).toEqual([{ kind: 'nothing' }]);
+  });
+
+  it('waits in one in doubt, and is open again when that is settled', async () => {
+    const entry = await refused();
+    const doubted = { ...entry, version: entry.version + 1, state: 'inDoubt' } as const;
+    await ledger.take(entry, { kind: 'move', entry: doubted });
+    await conflicts('b2');
+    await conflicts('b3');
+    expect(await open()).toBe('b1/0 4711');
+    expect(await openIn('b1', 'b2', 'b3')).toEqual([1, 0, 0]);
+    expect(await letters.isOpen({ id: 'b3-3', purchaseOrderNumber: '4711' })).toBe(false);
+    await go(doubted, { kind: 'confirm', at: 8000 });
+    expect(await open()).toBe('b3/3 4711');
+    expect(await openIn('b1', 'b2', 'b3')).toEqual([0, 0, 1]);
+    expect(await batches.closings('b3')).toEqual(new Map());
+  });
+
+  it('of a later file waits in one of an earlier that comes after it', async () => {
+    await batches.begin({ ...FILE, batch: 'b1' }, 1000);
+    await conflicts('b2');
     await refused();
-    await batches.begin({ ...FILE, batch: 'b2' }, 1000);
-    const result = {
-      outcome: 'conflict',
-      attempts: 0,
-      at: 1,
-      code: 'other-content',
-      facts: { state: 'accepted' },
+    expect(await open()).toBe('b1/0 4711');
+    expect(await letters.close({ ...letter, by: ACTION })).toEqual({ closed: 1 });
+    expect(await open()).toBe('b2/3 4711');
+    expect(await openIn('b1', 'b2')).toEqual([0, 1]);
+  });
+
+  it('of a conflict that gets another number leaves what the API has under the old one', async () => {
+    const entry = await refused();
+    const conflict = {
+      ...entry,
+      version: entry.version + 1,
+      state: 'conflict',
+      known: { digest: 'content-at-api--' },
     } as const;
-    await ledger.count('b2', 1000, [{ ordinal: 3, number: '4711', result }]);
-    const closed = await letters.close({ id: 'b2-3', number: '4711', by: ACTION });
-    expect(closed).toEqual({ closed: 1 });
-    expect(await store.redis.hget(store.keys.waiting, '4711')).toBe('b1/0');
-    expect(await ledger.lookup(['4711'])).toMatchObject([
-      { kind: 'open', entry: { state: 'refused' } },
+    await ledger.take(entry, { kind: 'move', entry: conflict });
+    const { no } = await batches.begin({ ...FILE, batch: 'b2' }, 1000);
+    const from = [{ id: 'b1-0', number: '4711', content: entry.digest, revision: 1 }];
+    const again = entryOf({ batch: 'b2', batchNo: no, order: orderOf('4712'), from });
+    expect(await ledger.enter(again, undefined, 5000)).toBe(true);
+    await go(again, { kind: 'found', at: 8000, listed: { digest: again.digest } });
+    expect(await openIn('b1', 'b2')).toEqual([0, 0]);
+    expect(await ledger.lookup(['4711', '4712'])).toMatchObject([
+      { kind: 'accepted', compact: { number: '4711', digest: 'content-at-api--', batchNo: 0 } },
+      { kind: 'accepted', compact: { number: '4712', batchNo: no } },
     ]);
   });
 
-  it('a dead letter is open until it is closed, whatever else has its number', async () => {
+  it('one of a number that a file has twice is open until it is closed itself', async () => {
     await batches.begin({ ...FILE, batch: 'b1' }, 1000);
     const words = { attempts: 1, at: 1, code: 'x', facts: { says: 'x' } };
     await ledger.count('b1', 1000, [

@@ -20,6 +20,7 @@ import { createCircuitBreaker } from '../../src/deliver/circuit-breaker.ts';
 import { claimFile } from '../../src/intake/claim.ts';
 import { decided } from '../../src/journal/decided.ts';
 import { createBatches } from '../../src/ledger/batches/batches.ts';
+import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { SettlementContext } from '../../src/put-away/put-batch-away.ts';
 import { openSettlement } from '../../src/put-away/settlement.ts';
@@ -150,6 +151,28 @@ async function openPlace(content = 'purchaseOrderNumber,articleCode,quantity\nPO
 }
 
 describe('settlement', () => {
+  it('an order that a person settles after the report is answered once more, and no answer changes', async () => {
+    await using place = await openPlace();
+    const answers = path.join(place.reports, 'answers');
+    await mkdir(answers);
+    const source = { ...inboxSource(place.inbox), answers };
+    const { settlement } = place.daemon('first', false, new Map(), [source]);
+    const read = async () =>
+      Promise.all(
+        (await readdir(answers)).sort().map((name) => readFile(path.join(answers, name), 'utf8')),
+      );
+    const letters = createDeadLetters(place.store);
+    await place.settled(settlement);
+    const [first = ''] = await read();
+    expect(first).toMatch(/^PO-1,,1,invalid,/m);
+    const by = { at: place.store.time.now(), who: 'anna', what: 'discarded' } as const;
+    await letters.close({ id: `${place.batch}-0`, number: 'PO-1', by });
+    for (let round = 0; round < 2; round += 1) await settlement.answerLater();
+    const [again, second, ...more] = (await read()).toSorted((one) => (one === first ? -1 : 1));
+    expect([again, more]).toEqual([first, []]);
+    expect(second).toMatch(/^PO-1,,1,cancelled,[^,]+,discarded,discarded by anna,no$/m);
+  });
+
   it('a daemon that was suspended while it wrote a report publishes nothing after another one wrote it', async () => {
     await using place = await openPlace();
     const { redis, keys } = place.store;
@@ -196,34 +219,6 @@ describe('settlement', () => {
     expect(await redis.hget(keys.identity, 'recalled')).toBe(identity.known().epoch);
     expect(await redis.hlen(keys.discards(place.batch))).toBe(1);
     expect((await batches.find(place.batch))?.cancelledBy).toMatchObject({ who: 'anna' });
-  });
-
-  it.each([
-    ['may be of this file where Redis does not know who took it', '', 1],
-    ['are of others where Redis knows who took the file', 'epoch', 0],
-  ])('the duplicates of a report %s', async (_, claimedIn, warnings) => {
-    await using place = await openPlace(
-      'purchaseOrderNumber,articleCode,quantity\nPO-1,,1\nPO-2,A,1\n',
-    );
-    const { batches, settlement } = place.daemon('first');
-    const { redis, keys, time } = place.store;
-    await redis.hset(keys.batch(place.batch), { claimedIn });
-    const result = {
-      outcome: 'duplicate',
-      attempts: 0,
-      at: time.now(),
-      code: 'duplicate',
-      facts: {},
-    } as const;
-    await createLedger(place.store).count(place.batch, time.now(), [
-      { ordinal: 1, number: 'PO-2', result },
-    ]);
-    await batches.admitted(place.batch, 2, '');
-    await place.settled(settlement);
-    const report = await place.report();
-    expect(report.counts).toMatchObject({ orders: 2, invalid: 1, duplicate: 1 });
-    const says = 'Its duplicate may have been ordered by this file before that';
-    expect(report.warnings.filter((one) => one.includes(says))).toHaveLength(warnings);
   });
 
   it('a batch whose report cannot be written says why, until it is written', async () => {

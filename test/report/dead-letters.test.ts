@@ -15,17 +15,14 @@ it('a dead letter has the first problem, all problems, and every line of the ord
       records,
       valid: false,
       problems,
-      articles: ['A', 'B'],
     },
     AT,
   );
   expect(deadLetter).toMatchObject({
     purchaseOrderNumber: '7',
     kind: 'invalid',
-    stage: 'validation',
     code: 'not-whole',
     problems,
-    articles: ['A', 'B'],
     attempts: 0,
     firstAt: AT,
     lastAt: AT,
@@ -44,7 +41,6 @@ it('the pointer of JSON input is kept', () => {
     records: [object],
     valid: false as const,
     problems: [problem(1)],
-    articles: [],
   };
   expect(deadLetterOf('b', order, AT).location).toEqual(place);
 });

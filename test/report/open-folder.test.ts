@@ -15,7 +15,6 @@ const letter = (number: string, quantity: string): DeadLetter => ({
   revision: 1,
   purchaseOrderNumber: number,
   kind: 'refused',
-  stage: 'delivery',
   code: '400',
   message: sentence('unknown <article>'),
   signature: 's',

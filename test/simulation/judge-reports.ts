@@ -1,5 +1,6 @@
 import { decodeCompact } from '../../src/ledger/entry.ts';
 import type { Closing } from '../../src/order/dead-letter.ts';
+import { idOf } from '../../src/order/letter-id.ts';
 import { countSettled, needsPerson, OUTCOMES } from '../../src/order/outcome.ts';
 import type { ReportedOrder } from '../../src/report/write-report.ts';
 import type { File } from './files.ts';
@@ -89,8 +90,10 @@ function deadLetterFault(
   ];
   if (closing === undefined)
     return mustBeClosed(world, file, row) ? found('dead letter left open', 'accepted since') : [];
-  const { by, batch = '' } = JSON.parse(closing) as Closing;
-  return mayBeClosed(world, row, by) ? [] : found('dead letter closed early', `by ${by} ${batch}`);
+  const end = JSON.parse(closing) as Closing;
+  return mayBeClosed(world, row, end)
+    ? []
+    : found('dead letter closed early', `by ${end.by} ${end.batch ?? ''}`);
 }
 
 /** The order was accepted after the report; other content of a later file, or a conflict with this order, stays. */
@@ -121,7 +124,7 @@ function againstOf({ store }: World, batch: string, ordinal: number): unknown {
 function mayBeClosed(
   { api, deeds, files, store }: World,
   { deadLetter, order: { number } }: ReportedOrder,
-  by: string,
+  { by, successor }: Closing,
 ): boolean {
   const isThere = (one: string) =>
     api.counts.has(one) || api.others.has(one) || deeds.wronglyConfirmed.has(one);
@@ -129,7 +132,13 @@ function mayBeClosed(
   const corrections = files.all.flatMap(({ orders }) =>
     orders.filter(({ records }) => records.some(({ from }) => from?.id === deadLetter?.id)),
   );
-  if (by === 'replaced') return corrections.length > 0;
+  // A number has one open dead letter.
+  const isSame = ({ batch, orders }: File) =>
+    orders.some(
+      (one) =>
+        idOf(batch, one.ordinal) === successor && KEYS.keyOf(one.number) === KEYS.keyOf(number),
+    );
+  if (by === 'replaced') return corrections.length > 0 || files.all.some(isSame);
   // An export that shows again what was accepted under another number.
   const key = KEYS.keyOf(number);
   const { became } = decodeCompact(store.hget(KEYS.settled(key), key) ?? '', key);

@@ -40,7 +40,7 @@ function checked({ number, items, from }: Draft, ordinal: number): CheckedOrder 
       facts: { of: 'quantity' },
       value: 'abc',
     } as const;
-    return { ...common, valid: false, problems: [problem], articles: [] };
+    return { ...common, valid: false, problems: [problem] };
   }
   return {
     ...common,

@@ -59,7 +59,7 @@ export function wrong(records: SourceRecord[], ...problems: Problem[]): Reported
     places[0] ??
     order.place;
   const { order: _, ...common } = order;
-  const invalid = { ...common, place: faulty, valid: false as const, problems, articles: [] };
+  const invalid = { ...common, place: faulty, valid: false as const, problems };
   const deadLetter = deadLetterOf(BATCH, invalid, AT);
   const { code, message } = deadLetter;
   return {

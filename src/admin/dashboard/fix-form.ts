@@ -8,7 +8,6 @@ import {
   MOST_ADDED,
 } from '../../operate/corrections/corrections.ts';
 
-import { isConfirmable } from '../../order/problem.ts';
 import { escapeHidden } from '../../order/text.ts';
 import { type Html, html, visible } from '../../report/page/html.ts';
 import { NUMBER_TAKEN } from '../../wording/problem.ts';
@@ -94,7 +93,7 @@ function form(
   const found =
     entered?.checked?.orders.flatMap(({ problems }) => problems) ??
     known.flatMap(({ problems }, row) => problems.map((one) => ({ row, ...one })));
-  const canConfirm = letter.kind !== 'conflict' || found.some(({ code }) => isConfirmable(code));
+  const canConfirm = letter.kind !== 'conflict';
   const canLeave = rows.length > 2;
   const parts = rows.map((row, i) => {
     const own = found.filter((one) => one.row === i);

@@ -49,7 +49,7 @@ export function createAftermath(redis: Redis, keys: Keys) {
     await redis
       .multi()
       .del(keys.batch(batch), keys.counted(batch), keys.results(batch), keys.closed(batch))
-      .del(keys.taken(batch), keys.corrections(batch), keys.discards(batch))
+      .del(keys.taken(batch), keys.discards(batch))
       .zrem(keys.batches, batch)
       .hdel(keys.unreadable, batch)
       .xadd(keys.changes, ...changeOf(batch))

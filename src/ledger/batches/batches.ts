@@ -9,6 +9,7 @@ import type { Redis } from '../../redis/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { type Fence, type Lease, takeLease } from '../../redis/lease.ts';
 import { readScript, runScript } from '../../redis/script.ts';
+import { type OpenDeadLetter, readOpenDeadLetters } from '../dead-letters.ts';
 import type { StoredResult } from '../entry.ts';
 import { createAftermath } from './aftermath.ts';
 import {
@@ -162,6 +163,13 @@ function createReads({ redis, keys, config }: BatchesDeps) {
     return texts.map((text) => (text === null ? undefined : (JSON.parse(text) as StoredResult)));
   }
 
+  /** The open dead letter of each number; of a number that a file has twice, the first. */
+  async function openLetters(numbers: readonly string[]): Promise<(OpenDeadLetter | undefined)[]> {
+    if (numbers.length === 0) return [];
+    const texts = await redis.hmget(keys.waiting, ...numbers.map(keys.keyOf));
+    return texts.map((text) => readOpenDeadLetters(text ?? '')[0]);
+  }
+
   /** How many results of a batch are kept. */
   const resultsKept = (batch: string): Promise<number> => redis.hlen(keys.results(batch));
 
@@ -189,7 +197,18 @@ function createReads({ redis, keys, config }: BatchesDeps) {
     return (await redis.hget(keys.batchNames, String(no))) ?? undefined;
   }
 
-  return { find, counted, results, resultsKept, finished, underWay, underWayWith, names, nameOf };
+  return {
+    find,
+    counted,
+    results,
+    openLetters,
+    resultsKept,
+    finished,
+    underWay,
+    underWayWith,
+    names,
+    nameOf,
+  };
 }
 
 function createProgress(

@@ -66,7 +66,7 @@ export function appeared(known: Known, event: Appears): Appearance {
 function withSeen(appearance: Appearance, { seen, isAgain }: Appears): Appearance {
   const { kind } = appearance;
   const isNew = kind === 'queue' || kind === 'conflict';
-  return seen && !seen.isLost && isNew && !isAgain ? { kind: 'seen', ...seen } : appearance;
+  return seen && seen.is !== 'lost' && isNew && !isAgain ? { kind: 'seen', ...seen } : appearance;
 }
 
 function against(known: Known, event: Appears): Appearance {
@@ -144,8 +144,8 @@ function againstConflict(
 
 /** Sending it again would end the same way. */
 function unchanged(entry: Entry, { isAgain, seen }: Appears): Appearance {
-  if (isAgain || seen?.isLost) return { kind: 'repeat', entry };
-  return { kind: 'seen', letter: idOf(entry.batch, entry.ordinal), isOpen: true };
+  if (isAgain || seen?.is === 'lost') return { kind: 'repeat', entry };
+  return { kind: 'seen', ...(seen ?? { letter: idOf(entry.batch, entry.ordinal), is: 'open' }) };
 }
 
 function underWay({ batchNo, digest, order }: Entry, as: string | undefined): Appearance {

@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { orders } from '../../core/format.ts';
 import { isGone } from '../../core/regular-file.ts';
 import { allNames } from '../../ledger/batches/batch-control.ts';
-import { readOpenDeadLetters } from '../../ledger/dead-letters.ts';
 import { claimTimeOf } from '../../order/batch.ts';
-import type { Store } from '../../redis/store.ts';
 import { pages } from '../../report/lines.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import type { WaitGroup } from '../orders/read-waits.ts';
@@ -48,20 +46,6 @@ export function withoutReportText({
 }: LettersWithoutReport): string {
   const [need, their] = count === 1 ? ['needs', 'its'] : ['need', 'their'];
   return `${orders(count)} of ${file} (batch ${batch}) ${need} a person, but ${their} report in ${report} is gone: restore the report from a backup, or drop the file again. Orders that the API has are not sent again.`;
-}
-
-/** Of so many dead letters, how many an order number has after its first: it needs a person once, whatever file it is in. */
-export async function repeatedLetters(letters: number, { redis, keys }: Store): Promise<number> {
-  if (letters <= (await redis.hlen(keys.waiting))) return 0;
-  let repeated = 0;
-  let cursor = '';
-  while (cursor !== '0') {
-    const [next, flat] = await redis.hscan(keys.waiting, cursor || '0', 'COUNT', PAGE);
-    for (const [i, text] of flat.entries())
-      if (i % 2 === 1) repeated += readOpenDeadLetters(text).length - 1;
-    cursor = next;
-  }
-  return repeated;
 }
 
 /** The dead letters that wait for a person. */

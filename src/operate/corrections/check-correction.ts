@@ -1,4 +1,3 @@
-import { heldBeside } from '../../admit/held-back.ts';
 import { PoSyncError } from '../../core/errors.ts';
 import { cellAt, columnNames } from '../../correct/letter-rows.ts';
 import type { Correction, FileOf } from '../../correct/read-as.ts';
@@ -69,24 +68,17 @@ export async function checkCorrection(
   if (orders.length === 0 || correction === undefined)
     return { orders: [], isReady: false, trouble: trouble ?? 'Nothing was changed.' };
   const corrected = correction;
-  const checked = await Promise.all(
-    found.map(async ({ number, verdict, held }, i): Promise<CorrectedOrder> => {
-      const order = verdict === 'new' ? await guarded(orders[i], context) : orders[i];
-      const problems = order?.valid === false ? order.problems : held;
-      return {
-        number,
-        verdict: order?.valid === false ? 'invalid' : verdict,
-        problems: inRows(problems, lines, corrected),
-      };
-    }),
-  );
+  const checked = found.map(({ number, verdict, held }, i): CorrectedOrder => {
+    const order = orders[i];
+    const problems = order?.valid === false ? order.problems : held;
+    return {
+      number,
+      verdict: order?.valid === false ? 'invalid' : verdict,
+      problems: inRows(problems, lines, corrected),
+    };
+  });
   const isReady = checked.every(({ verdict }) => verdict === 'new' || verdict === 'duplicate');
   return { orders: checked, isReady: isReady && checked.length > 0 };
-}
-
-/** The order as admission would hold it. */
-async function guarded(order: CheckedOrder | undefined, context: CheckContext) {
-  return (order?.valid && (await heldBeside([order], context)).get(order)) || order;
 }
 
 function inRows(

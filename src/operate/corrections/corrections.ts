@@ -31,12 +31,11 @@ export type FixRow = {
   problems: { field: string; code: ProblemCode; message: Sentence }[];
 };
 
-/** A dead letter for correcting: its rows, and an empty one to add. `last`: the correction before. */
+/** A dead letter for correcting: its rows, and an empty one to add. */
 export type Correctable = {
   letter: DeadLetter;
   rows: readonly FixRow[];
   added: FixRow;
-  last: Correction | undefined;
   revision: number;
 };
 
@@ -53,7 +52,6 @@ type Take = (file: ClaimedFile) => Promise<void>;
 export function createCorrections(context: CorrectionContext, take: Take) {
   const { config, store, batches, ledger } = context;
   const { time } = store;
-  const chain = createChain(store);
 
   /** PoSyncError `dead-letter-closed`, `batch-in-progress`, `rows-unknown` and `rows-too-many`. */
   async function open(letter: FoundDeadLetter): Promise<Correctable> {
@@ -68,17 +66,15 @@ export function createCorrections(context: CorrectionContext, take: Take) {
       letter: kept,
       rows,
       added: addedRow(letter, rows),
-      last: await chain.last(letter),
       revision: kept.revision,
     };
   }
 
-  /** The correction that is being sent. One whose batch did not begin within a minute was lost. */
-  async function underWay(letter: Pick<FoundDeadLetter, 'batch' | 'id'>) {
-    const last = await chain.last(letter);
-    const batch = last && (await batches.find(last.batch));
-    const isOver = batch ? batch.state === 'done' : time.now() - (last?.at ?? 0) >= BEGINS_WITHIN;
-    return isOver ? undefined : last;
+  /** The file that corrects it now, and who sent that. */
+  async function underWay({ batch, id }: Pick<FoundDeadLetter, 'batch' | 'id'>) {
+    const taker = (await batches.taken(batch)).get(id);
+    if (taker === undefined || taker.isOver) return undefined;
+    return { batch: taker.batch, who: (await batches.find(taker.batch))?.by ?? 'somebody' };
   }
 
   /** As `open`. `revision`: what the person saw. PoSyncError `dead-letter-changed`, `correction-under-way`. */
@@ -152,7 +148,6 @@ export function createCorrections(context: CorrectionContext, take: Take) {
 
     async function announce(batch: string): Promise<void> {
       sent.batch = batch;
-      if (!(await chain.add(letter, found.last, sent))) throw changed();
       await batches.handedIn(batch, operator.who, { form: true });
       const numbers = new Set([
         letter.purchaseOrderNumber,
@@ -305,9 +300,6 @@ function isUnchanged(rows: readonly FixRow[], corrected: readonly SentRow[]): bo
   });
 }
 
-/** Milliseconds after which a batch that did not begin will not. */
-const BEGINS_WITHIN = 60_000;
-
 function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncError {
   const why = isHeld
     ? 'it is held until a person releases or cancels it'
@@ -322,7 +314,7 @@ function inProgress({ batch, file }: FoundDeadLetter, isHeld: boolean): PoSyncEr
   );
 }
 
-function isUnderWay({ who, batch }: Correction): PoSyncError {
+function isUnderWay({ who, batch }: Pick<Correction, 'who' | 'batch'>): PoSyncError {
   return new PoSyncError('correction-under-way', `A correction by ${who} is in progress.`, {
     remedy: `Wait for batch ${batch}.`,
     facts: { batch },
@@ -350,42 +342,6 @@ function closed({ closed: end, purchaseOrderNumber: number }: FoundDeadLetter): 
     remedy:
       'Compare your values with what was sent. To order something else, use a new order number.',
   });
-}
-
-/** Corrections of a dead letter that are read at most. */
-const MOST = 100;
-
-/**
- * The corrections of each dead letter, one after the other. Each names the one before it, and only the first that does is
- * kept: of two people who correct the same dead letter, the second gets an error.
- */
-function createChain({ redis, keys }: CorrectionContext['store']) {
-  const fieldOf = ({ id }: Pick<FoundDeadLetter, 'id'>, previous: string) =>
-    `${splitId(id)[1]} after ${previous}`;
-
-  async function last(
-    letter: Pick<FoundDeadLetter, 'batch' | 'id'>,
-  ): Promise<Correction | undefined> {
-    let found: Correction | undefined;
-    for (let read = 0; read < MOST; read += 1) {
-      const field = fieldOf(letter, found?.batch ?? '');
-      const text = await redis.hget(keys.corrections(letter.batch), field);
-      if (text === null) break;
-      found = JSON.parse(text) as Correction;
-    }
-    return found;
-  }
-
-  async function add(
-    letter: FoundDeadLetter,
-    previous: Correction | undefined,
-    next: Correction,
-  ): Promise<boolean> {
-    const field = fieldOf(letter, previous?.batch ?? '');
-    return (await redis.hsetnx(keys.corrections(letter.batch), field, JSON.stringify(next))) === 1;
-  }
-
-  return { last, add };
 }
 
 function batchForgotten(): PoSyncError {

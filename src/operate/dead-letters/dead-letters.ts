@@ -124,7 +124,8 @@ async function isKnownOrder(order: string, context: OperatorContext): Promise<bo
   const [known] = await context.ledger.lookup([order]);
   if (known !== undefined && known.kind !== 'nothing') return true;
   // Also where the report is gone.
-  if ((await context.store.redis.hexists(context.store.keys.waiting, order)) === 1) return true;
+  const { redis, keys } = context.store;
+  if ((await redis.hexists(keys.waiting, keys.keyOf(order))) === 1) return true;
   // Discarded in a file that is in progress.
   if ((await context.ledger.operatorActions(order)).length > 0) return true;
   return (await findAppearances(order, context)).length > 0;

@@ -13,7 +13,7 @@ import type { Store } from '../../redis/store.ts';
 import { answerText, pauseFacts, pauseText } from '../../wording/pause.ts';
 import { waitFacts } from '../../wording/wait.ts';
 import { type BatchView, batchJson, unreadableFiles, viewOf } from '../batches/list-batches.ts';
-import { openDeadLetters, repeatedLetters } from '../batches/open-dead-letters.ts';
+import { openDeadLetters } from '../batches/open-dead-letters.ts';
 import { filesNotTaken, type LivingDaemon, livingDaemons } from '../heartbeat.ts';
 import type { OperatorContext } from '../operator-context.ts';
 import {
@@ -90,7 +90,7 @@ export async function readStatus(
     ]);
   const { waits, batches: underWay } = reading;
   const inProgress = await Promise.all(underWay.map((batch) => viewOf(batch, context)));
-  const dead = await deadLettersOf(letters, { inProgress, underWay, store });
+  const dead = deadLettersOf(letters, { inProgress, underWay });
   const again = Math.min(dead.orders, open.again.size);
   const notTaken = filesNotTaken(daemons);
   return {
@@ -114,22 +114,17 @@ export async function readStatus(
   };
 }
 
-/** The dead letters that wait for a person, each order once. */
-async function deadLettersOf(
+/** The dead letters that wait for a person. */
+function deadLettersOf(
   letters: WaitGroup,
-  {
-    inProgress,
-    underWay,
-    store,
-  }: { inProgress: readonly BatchView[]; underWay: readonly Batch[]; store: Store },
-): Promise<WaitGroup> {
+  { inProgress, underWay }: { inProgress: readonly BatchView[]; underWay: readonly Batch[] },
+): WaitGroup {
   // Of a batch that ended before Redis lost that, Redis may count others than the report.
   const forgotten = inProgress.reduce(
     (sum, { batch: { open } }, i) => sum + open - (underWay[i]?.open ?? 0),
     0,
   );
-  const found = letters.orders + forgotten - (await repeatedLetters(letters.orders, store));
-  return { ...letters, orders: Math.max(found, 0) };
+  return { ...letters, orders: Math.max(letters.orders + forgotten, 0) };
 }
 
 /** With the next read of the list for those that wait for it. */

@@ -3,7 +3,6 @@ import type { DeadLetter } from '../../order/dead-letter.ts';
 import { byArticle, firstItems, type Item, itemsIn } from '../../order/order.ts';
 import { isKnownElsewhere } from '../../order/problem.ts';
 import { asText, type Sentence, sentence } from '../../order/sentence.ts';
-import { firstOf } from '../../order/text.ts';
 import { refusedItems } from '../../report/dead-letters.ts';
 import { problemText } from '../../wording/problem.ts';
 
@@ -17,12 +16,12 @@ export function reasonOf({ message, problems = [] }: DeadLetter): Sentence {
   return sentence(`${asText(problemText(first))}${rest}`);
 }
 
-/** The items that a list shows of an order that was refused or failed a check; of one in conflict, what differs. */
+/** The items that a list shows of an order that was refused; of one in conflict, what differs. */
 export function itemsShown(letter: DeadLetter): string {
-  const { kind, payload, known, itemsRead, articles } = letter;
+  const { kind, payload, known } = letter;
   if (kind === 'conflict')
     return known === undefined ? NOT_READ : differenceText(itemsIn(payload), known.items);
-  return refusedItems(letter) || firstOf(itemsRead ?? articles);
+  return refusedItems(letter);
 }
 
 const NOT_READ = 'the items of the order that is already known cannot be read';

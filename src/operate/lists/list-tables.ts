@@ -255,7 +255,7 @@ function textOf(letter: DeadLetter, { purchaseOrderNumber, file, code, message }
   const values = problems
     .slice(0, 5)
     .map((one) => `${one.field} ${one.value} ${asText(faultText(one))}`);
-  const codes = letter.articles ?? itemsIn(letter.payload).map(({ articleCode }) => articleCode);
+  const codes = itemsIn(letter.payload).map(({ articleCode }) => articleCode);
   const articles = codes.slice(0, 20).join(' ');
   const all = [purchaseOrderNumber, articles, ...values, file, code, asText(message)];
   return all.map(searchText).join('\n');

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
-import { newerIn } from '../../ledger/dead-letters.ts';
 import { type Closings, closedBy, type DeadLetter } from '../../order/dead-letter.ts';
 import { needsPerson, type OrderResult } from '../../order/outcome.ts';
 import type { FoundDeadLetter } from '../../put-away/dead-letters-in-progress.ts';
@@ -101,28 +100,20 @@ export function withClosing(deadLetter: DeadLetter, closings: Closings): DeadLet
   return closing === undefined ? deadLetter : { ...deadLetter, closed: closedBy(closing) };
 }
 
-/** Adds the current state and the last answer of each order, if they changed since the report, and where it needs a person again. */
+/** Adds the current state and the last answer of each order, if they changed since the report. */
 export async function withLedgerState(
   page: readonly FoundDeadLetter[],
-  { ledger, batches, store }: Pick<OperatorContext, 'ledger' | 'batches' | 'store'>,
+  { ledger }: Pick<OperatorContext, 'ledger'>,
 ): Promise<FoundDeadLetter[]> {
   const known = await ledger.lookup(page.map(({ purchaseOrderNumber }) => purchaseOrderNumber));
-  const newer = await newerIn(page, batches, store);
   return page.map((reported, i) => {
     const one = known[i];
     const deadLetter = withLastAnswer(reported, one);
     if (deadLetter.closed) return deadLetter;
-    // Whichever batch the ledger's entry belongs to: the fix file of each corrects the order.
-    const again = { ...deadLetter, ...(newer[i] && { newerIn: newer[i] }) };
-    if (one?.kind === 'nothing' && isOnceSent(deadLetter)) return { ...again, isForgotten: true };
-    if (one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return again;
+    if (one?.kind !== 'open' || one.entry.batch !== deadLetter.batch) return deadLetter;
     const { state } = one.entry;
-    return state === deadLetter.kind ? again : { ...again, now: state };
+    return state === deadLetter.kind ? deadLetter : { ...deadLetter, now: state };
   });
-}
-
-function isOnceSent({ kind }: FoundDeadLetter): boolean {
-  return kind === 'refused' || kind === 'failed';
 }
 
 /** Whether the text occurs anywhere in a file. Most files do not contain it and need not be parsed. */

@@ -179,7 +179,7 @@ type ComparisonDeps = {
 
 /** What becomes of content that stays with a dead letter. */
 const staysAs = (seen?: Seen) =>
-  !seen || seen.isLost ? 'invalid' : seen.isOpen ? 'waiting' : 'duplicate';
+  seen?.is === 'open' ? 'waiting' : seen?.is === 'settled' ? 'duplicate' : 'invalid';
 
 function verdictWith(appearance: Appearance) {
   switch (appearance.kind) {

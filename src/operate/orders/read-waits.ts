@@ -201,7 +201,7 @@ export async function readOpenOrders(context: WaitContext): Promise<OpenOrders> 
   };
 }
 
-/** Those of these orders whose only dead letter is their own. */
+/** Those of these orders whose dead letter is their own. */
 async function sentAgain(
   first: OpenSet['first'],
   { store, ledger }: WaitContext,
@@ -213,11 +213,10 @@ async function sentAgain(
     one.kind === 'open' ? [{ entry: one.entry, key: first[i]?.key ?? '' }] : [],
   );
   if (open.length === 0) return new Set();
-  const numbers = open.map(({ entry }) => entry.order.purchaseOrderNumber);
-  const texts = await redis.hmget(keys.waiting, ...numbers);
+  const texts = await redis.hmget(keys.waiting, ...open.map(({ key }) => key));
   const again = open.filter(({ entry: { batch, ordinal } }, i) => {
-    const [letter, ...others] = readOpenDeadLetters(texts[i] ?? '');
-    return letter?.batch === batch && letter.ordinal === ordinal && others.length === 0;
+    const [letter] = readOpenDeadLetters(texts[i] ?? '');
+    return letter?.batch === batch && letter.ordinal === ordinal;
   });
   return new Set(again.map(({ key }) => key));
 }

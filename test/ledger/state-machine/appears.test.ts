@@ -119,13 +119,13 @@ describe('an order that a file brings', () => {
   });
 
   it('leaves content that was seen with its dead letter, unless that is lost, or it is under way or brought deliberately', () => {
-    const seen = { letter: 'b1-3', isOpen: false };
+    const seen = { letter: 'b1-3', is: 'settled' } as const;
     const kinds = [{ kind: 'nothing' } as const, open('refused'), open('queued')];
     const all = (given: Given) => kinds.map((known) => appears(known, given).kind);
     expect(all({ ...OTHER, seen })).toEqual(['seen', 'seen', 'seen']);
     expect(all({ ...SAME, seen })).toEqual(['seen', 'seen', 'join']);
     expect(all({ ...OTHER, seen, isAgain: true })).toEqual(['queue', 'queue', 'conflict']);
-    const lost = { ...seen, isOpen: true, isLost: true } as const;
+    const lost = { ...seen, is: 'lost' } as const;
     expect(all({ ...SAME, seen: lost })).toEqual(['queue', 'repeat', 'join']);
   });
 

@@ -17,7 +17,6 @@ function deadLetter(
     revision: 1,
     purchaseOrderNumber: '4711',
     kind,
-    stage: 'delivery',
     code: '400',
     message: sentence('no'),
     signature: '400:0',

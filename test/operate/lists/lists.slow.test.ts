@@ -34,7 +34,6 @@ function letterOf(
     revision: 1,
     purchaseOrderNumber: number,
     kind,
-    stage: 'delivery',
     code: kind,
     message: sentence(message),
     signature: message.replace(/\d+/g, 'N'),
