@@ -66,7 +66,7 @@ const SCHEMA = `
     id TEXT, batch TEXT, ordinal INT, line INT, kind TEXT, signature TEXT, source TEXT,
     number TEXT, firstAt TEXT, lastAt TEXT, nameless INT, text TEXT
   );
-  CREATE TABLE asText(row TEXT);
+  CREATE TABLE shown(row TEXT);
   CREATE TRIGGER gone AFTER DELETE ON letters
     BEGIN DELETE FROM shown WHERE rowid = old.rowid; END;
   CREATE UNIQUE INDEX byId ON letters(id);
@@ -155,7 +155,7 @@ function createLetterTable(database: DatabaseSync) {
   const insert = database.prepare(
     `INSERT INTO letters VALUES (${Array.from({ length: 12 }, () => '?').join(', ')})`,
   );
-  const show = database.prepare('INSERT INTO asText(rowid, row) VALUES (?, ?)');
+  const show = database.prepare('INSERT INTO shown(rowid, row) VALUES (?, ?)');
   const forgetOne = database.prepare('DELETE FROM letters WHERE id = ?');
   const forget = database.prepare('DELETE FROM letters WHERE batch = ?');
 
