@@ -274,7 +274,7 @@ function translate(tokens: readonly string[]): string {
         code = { js: `${base}(${args})`, kind: 'list' };
       } else if (accepts('.')) {
         const name = next();
-        const isLibrary = base === 'redis' || base.startsWith('L.');
+        const isLibrary = base === 'redis' || /^L\.\w+$/.test(base);
         code = isLibrary ? { js: `${base}.${name}` } : indexed(base, `'${name}'`);
       } else if (accepts('[')) {
         code = indexed(base, single(expression()));
