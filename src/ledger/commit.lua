@@ -1,9 +1,8 @@
 -- Commits decided changes of orders, each with the tally of its batch in the same step, and each for itself: one that
 -- comes too late leaves the others as they are. What they share is read once before them and written once after them.
 -- KEYS due, doubt, waiting, finished, identity, rebuild, the caller's own count, breaker, list proof
--- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them), why delivery waits
---      while one order must prove that the API's list is complete; then for each change the text of the order's entry ('' deletes
---      it) and a JSON object, whose texts are stored as they are. Where a name is absent:
+-- ARGV prefix, how late an intent may be known, how many changes the caller made ('' does not count them); then for each change
+--      the text of the order's entry ('' deletes it) and a JSON object, whose texts are stored as they are. Where a name is absent:
 --   number, key     of the order; never absent
 --   bucket          of its compact entry; never absent
 --   expected        the version that was decided on, 0 for none; never absent
@@ -33,7 +32,7 @@
 -- include count-orders.lua
 -- include take-letters.lua
 local due, doubt, waiting, finished, identity, rebuild, own, breaker, listProof = unpack(KEYS)
-local prefix, travels, made, unproved = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local prefix, travels, made = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local TURN = 'hold:list'
 
 local epoch, sequence, shift = unpack(redis.call('HMGET', identity, 'epoch', 'sequence', 'shift'))
@@ -66,7 +65,7 @@ local function takesTurn(number, intended)
   turn = number
   redis.call('HSET', listProof, 'turn', number, 'turnAt', intended)
   redis.call('HSET', breaker, TURN,
-    cjson.encode({ code = 'list-unproved', reason = unproved, since = intended, turn = number }))
+    cjson.encode({ code = 'list-unproved', facts = { order = number }, since = intended, turn = number }))
   return true
 end
 
@@ -163,7 +162,7 @@ local function commit(entry, change)
 end
 
 local done = {}
-for i = 5, #ARGV, 2 do done[#done + 1] = commit(ARGV[i], cjson.decode(ARGV[i + 1])) end
+for i = 4, #ARGV, 2 do done[#done + 1] = commit(ARGV[i], cjson.decode(ARGV[i + 1])) end
 
 if sequence > before then
   redis.call('HINCRBY', identity, 'sequence', sequence - before)

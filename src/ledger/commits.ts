@@ -58,9 +58,6 @@ export type Change = {
   ordinal: number;
 };
 
-/** Why delivery waits while one order must prove that the API's list is complete. */
-const UNPROVED = "one order of a new ledger is sent first: the API's list must show it";
-
 type CommitDeps = { redis: Redis; keys: Keys; identity: LedgerIdentity };
 
 /**
@@ -80,7 +77,7 @@ export function createCommits({
 
   async function sendGroup(group: readonly Packed[]): Promise<number[]> {
     const { daemon = '', made = '' } = identity.own?.() ?? {};
-    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made, UNPROVED];
+    const args: (string | number)[] = [keys.prefix, INTENT_TRAVELS, made];
     for (const { text, change } of group) args.push(text, change);
     const used = [...shared, keys.own(daemon), keys.breaker, keys.listProof];
     const [count = 0, ...done] = (await runScript(redis, script, used, args)) as number[];

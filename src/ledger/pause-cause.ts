@@ -32,7 +32,8 @@ export type PauseFacts = {
   /** With an answer: the list cannot be read yet. */
   [NEW_LEDGER]: Partial<Answer>;
   [ROLLED_BACK]: { loss?: Loss };
-  [LIST_UNPROVED]: Answer & { order: string };
+  /** With an answer: the list cannot be read. */
+  [LIST_UNPROVED]: { order: string } & Partial<Answer>;
   /** `shown`: how many orders it shows. `expected`: how many a person named. `gone`: that it showed before. */
   [LIST_INCOMPLETE]: { shown: number } & (
     | { expected: number }

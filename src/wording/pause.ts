@@ -35,7 +35,10 @@ const SENTENCES: { [Code in keyof PauseFacts]: (facts: PauseFacts[Code]) => stri
       : unreadText({ says, answer, ...facts }),
   'ledger-rolled-back': ({ loss }) =>
     `${loss === undefined ? 'the ledger does not know all that was sent' : LOSSES[loss]}; a daemon that takes files reads the reports first, then the API's list is read`,
-  'list-unproved': unshownText,
+  'list-unproved': ({ says, answer = '', order, ...facts }) =>
+    says === undefined
+      ? `order ${order} of a new ledger is sent first: the API's list must show it`
+      : unshownText({ says, answer, order, ...facts }),
   'list-incomplete': (facts) => {
     const shown = orders(facts.shown);
     if ('expected' in facts)

@@ -3,11 +3,13 @@ import type { ListedOrder, ListQuery, ReadList } from '../../src/api/list.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import type { PauseCause } from '../../src/ledger/pause-cause.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { Verdict } from '../../src/ledger/state-machine/step.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createListProof, expectOrders } from '../../src/reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
+import { pauseText } from '../../src/wording/pause.ts';
 import { confirm, entryOf, orderOf, policy } from '../support/entry.ts';
 import { openTestRedis } from '../support/open-redis.ts';
 
@@ -315,7 +317,8 @@ it('after two settles delivery says what is missing, with both counts and the or
   await answer('N-1', { kind: 'accepted' });
   rig.calls = [];
   for (let steps = 0; steps < 19; steps += 1) await tickAfter(settle / 10);
-  expect(await hold()).toMatchObject({ code: 'list-unproved' });
+  const said = pauseText((await hold()) as PauseCause);
+  expect(String(said)).toContain('order N-1 of a new ledger is sent first');
   await tickAfter(settle);
   expect(await hold()).toMatchObject({
     code: 'list-incomplete',

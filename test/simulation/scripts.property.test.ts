@@ -139,13 +139,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
           KEYS.breaker,
           KEYS.listProof,
         ],
-        args: [
-          KEYS.prefix,
-          2000,
-          mine,
-          'first one order',
-          ...changes.flatMap((one) => [one.entry, one.named]),
-        ],
+        args: [KEYS.prefix, 2000, mine, ...changes.flatMap((one) => [one.entry, one.named])],
       })),
   },
   {
