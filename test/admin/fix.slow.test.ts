@@ -212,6 +212,14 @@ it('a row that an order lacks is added in the form, and is sent with it', async 
   const fields = fieldsIn((await person.page(pathOf(id))).text);
   expect([fields['v.1.0'], fields['v.1.2']]).toEqual(['PO-51', '']);
   const now = { ...fields, 'v.0.3': '4', 'v.1.1': 'NEW', 'v.1.2': 'B', 'v.1.3': '5' };
+  const others = Array.from({ length: 50 }, (_, i) => [
+    [`v.${i + 2}.0`, 'PO-51'],
+    [`v.${i + 2}.2`, `C-${i}`],
+  ]);
+  const many = { ...now, ...Object.fromEntries(others.flat()), do: 'send' };
+  const refused = await (await person.submit(`${pathOf(id)}/fix`, many)).text();
+  expect(refused).toContain('Not sent. More than 50 rows are added.');
+  expect(fieldsIn(refused)['v.51.2']).toBe('C-49');
   const checked = await (await person.submit(`${pathOf(id)}/fix`, { ...now, do: 'check' })).text();
   expect(checked).toContain('It can be sent.');
   // There is room for another one, which is left out while it is empty.

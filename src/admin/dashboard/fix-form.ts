@@ -173,7 +173,8 @@ export function readEntered(
   fields: Readonly<Record<string, string>>,
 ): SentRow[] {
   const isThere = (_: FixRow, i: number) => `v.${rows.length + i}.0` in fields;
-  const more = Array.from({ length: MOST_ADDED }, () => added).filter(isThere);
+  // One more than may be sent: that one is refused, and not lost.
+  const more = Array.from({ length: MOST_ADDED + 1 }, () => added).filter(isThere);
   return [...rows, ...more].flatMap(({ cells }, row) => {
     const isOwn = row < rows.length;
     const isOut = fields[`out.${row}`] !== undefined;

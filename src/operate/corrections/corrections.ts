@@ -282,7 +282,11 @@ function refuseOtherRows(known: number, corrected: readonly SentRow[]): void {
   const rows = corrected.flatMap(({ row }) => row ?? []);
   const removed = corrected.filter(({ row, act }) => row !== undefined && act === 'delete');
   const added = corrected.length - rows.length;
-  if (rows.some((row) => row > known) || new Set(rows).size < rows.length || added > MOST_ADDED)
+  if (added > MOST_ADDED)
+    throw new PoSyncError('rows-invalid', `More than ${MOST_ADDED} rows are added.`, {
+      remedy: 'Add all of them in fix.xlsx.',
+    });
+  if (rows.some((row) => row > known) || new Set(rows).size < rows.length)
     throw new PoSyncError('rows-invalid', 'The rows do not match this order.', {
       remedy: 'Read the rows again.',
     });
