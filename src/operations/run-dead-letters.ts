@@ -49,24 +49,33 @@ async function list(
   const isLacking = [kind, signature, orders, named].every((one) => one === undefined);
   const among = lists?.withLetters('done').keys();
   const without = isLacking ? await lettersWithoutReport(context, among, batch) : [];
+  const most = limit ?? usual;
+  const letters: FoundDeadLetter[] = [];
   // The lists have what is open; the reports of one batch are read at once.
   if (lists && !all && !batch && !orders && !named) {
-    const { items } = lists.page({ kind, signature }, limit ?? usual);
+    const { items } = lists.page({ kind, signature }, most);
     const ids = new Set(items.map(({ id }) => id));
-    const letters: FoundDeadLetter[] = [];
     for await (const one of deadLetters({ all: false, ids, limit: ids.size }, context))
       letters.push(one);
+    keepNewest(letters, most);
     return { environment, letters, without, ...lists.summary({ kind, signature }) };
   }
   const groups: ErrorGroups = new Map();
-  const letters: FoundDeadLetter[] = [];
   let total = 0;
   for await (const letter of deadLetters(filter, context)) {
     addError(groups, letter);
     total += 1;
-    if (letters.length < (limit ?? usual)) letters.push(letter);
+    if (letters.push(letter) >= 2 * most) keepNewest(letters, most);
   }
+  keepNewest(letters, most);
   return { environment, letters, total, groups: byWeight(groups), without };
+}
+
+/** Those of the newest batches, the oldest of these first: what the lists have too. */
+function keepNewest(letters: FoundDeadLetter[], most: number): void {
+  const order = (a: string, b: string) => Number(a > b) - Number(a < b);
+  letters.sort((a, b) => order(b.batch, a.batch)).splice(most);
+  letters.sort((a, b) => order(a.batch, b.batch));
 }
 
 export const listed = (usual: number): Work<ListInput, Listed> => ({

@@ -47,6 +47,8 @@ beforeAll(async () => {
     'the report',
     async () => (await place.reportsNow()).find((one) => one.finishedAt)?.batch,
   );
+  await place.drop('later.csv', `${HEAD}\nPO-6,NEW,A,none\nPO-7,NEW,A,none\n`);
+  await until('the report of a later batch', async () => (await place.reportsNow()).length === 2);
   await writeFile(path.join(place.folder, 'more.csv'), MORE);
   await until('the end', async () => (await get(`batches/show?batch=${batch}`))['settledPath']);
 });
@@ -65,6 +67,8 @@ const READS: readonly (readonly [name: string, given: Record<string, string>])[]
   ['batches show', { batch: 'frob' }],
   ['dead-letters list', {}],
   ['dead-letters list', { kind: 'refused', limit: '1' }],
+  ['dead-letters list', { limit: '1' }],
+  ['dead-letters list', { limit: '3' }],
   ['dead-letters list', { order: 'PO-3', all: 'true' }],
   ['dead-letters list', { batch: 'frob' }],
   ['dead-letters show', { id: '{letter}' }],
