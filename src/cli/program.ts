@@ -178,7 +178,7 @@ function refuseRepeated(command: Command): void {
     command.on(`option:${option.name()}`, () => {
       times += 1;
       if (times > 1) {
-        const message = `error: option '${option.flags}' takes one value, and is given more than once; run the command once for each`;
+        const message = `option '${option.flags}' takes one value, and is given more than once; run the command once for each`;
         command.error(message, { code: 'commander.repeatedOption' });
       }
     });
@@ -198,5 +198,7 @@ function usageError({ code, message }: CommanderError, path: string): PoSyncErro
   const kind = code
     .replace(/^commander\./, '')
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return new PoSyncError(`usage-${kind}`, message, { remedy, facts });
+  // Commander has no setting for the first word, and breaks the line before a suggestion.
+  const said = message.replace('error: ', '').replace('\n', ' ');
+  return new PoSyncError(`usage-${kind}`, said, { remedy, facts });
 }

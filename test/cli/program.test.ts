@@ -54,7 +54,7 @@ describe('help', () => {
   ])('of the unknown command "%s" is an error', async (names, parent) => {
     const { code, out, err } = await run('help', ...names.split(' '));
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/^po-sync: error: unknown command/);
+    expect(err).toMatch(/^po-sync: unknown command/);
     expect(err).toContain(`${parent} --help`);
   });
 
@@ -95,55 +95,55 @@ const MISTAKES: [argv: string, code: string, message: string, help: string][] = 
   [
     'statsu',
     'usage-unknown-command',
-    "error: unknown command 'statsu'\n(Did you mean status?)",
+    "unknown command 'statsu' (Did you mean status?)",
     'po-sync --help',
   ],
   [
     'dead-letters lst',
     'usage-unknown-command',
-    "error: unknown command 'lst'\n(Did you mean list?)",
+    "unknown command 'lst' (Did you mean list?)",
     'po-sync dead-letters --help',
   ],
   [
     'config shw',
     'usage-unknown-command',
-    "error: unknown command 'shw'\n(Did you mean show?)",
+    "unknown command 'shw' (Did you mean show?)",
     'po-sync config --help',
   ],
   [
     'batches list --limt 3',
     'usage-unknown-option',
-    "error: unknown option '--limt'\n(Did you mean --limit?)",
+    "unknown option '--limt' (Did you mean --limit?)",
     'po-sync batches list --help',
   ],
   [
     'batches list --limit 0',
     'usage-invalid-argument',
-    "error: option '--limit <count>' argument '0' is invalid. Enter a whole number above 0, such as 100.",
+    "option '--limit <count>' argument '0' is invalid. Enter a whole number above 0, such as 100.",
     'po-sync batches list --help',
   ],
   [
     'explain',
     'usage-missing-argument',
-    "error: missing required argument 'order'",
+    "missing required argument 'order'",
     'po-sync explain --help',
   ],
   [
     'dead-letters resolve PO-1',
     'usage-missing-mandatory-option-value',
-    "error: required option '--as <what>' not specified",
+    "required option '--as <what>' not specified",
     'po-sync dead-letters resolve --help',
   ],
   [
     'dead-letters discard --batch A --batch B --yes',
     'usage-repeated-option',
-    "error: option '--batch <batch>' takes one value, and is given more than once; run the command once for each",
+    "option '--batch <batch>' takes one value, and is given more than once; run the command once for each",
     'po-sync dead-letters discard --help',
   ],
   [
     'status -e staging --environment production',
     'usage-repeated-option',
-    "error: option '-e, --environment <name>' takes one value, and is given more than once; run the command once for each",
+    "option '-e, --environment <name>' takes one value, and is given more than once; run the command once for each",
     'po-sync --help',
   ],
 ];
