@@ -1,7 +1,7 @@
 import { ago, count, counted, orders, withoutStop } from '../core/format.ts';
-import { endOf } from '../deliver/pause-rules.ts';
 import { IGNORED_REMEDY, ignoredText } from '../intake/folders.ts';
 import { notTakenText } from '../intake/offers.ts';
+import { listNeedsPerson, OPERATOR } from '../ledger/pause-cause.ts';
 import { CLOSE_UNREADABLE } from '../operate/batches/cancel-batch.ts';
 import { CORRECT_FILE, unsettledText } from '../operate/batches/list-batches.ts';
 import { delivers, leftWithoutIntake } from '../operate/delivery/pause-delivery.ts';
@@ -89,7 +89,7 @@ export function needsYou(status: Status): Text[] {
   const { daemons, queue, sources, notTaken = [] } = status;
   const letters = status.deadLetters - (status.sentAgain ?? 0);
   const forPerson = pauses.filter(
-    (pause) => endOf(pause) === 'operator' || pauseAdvice(pause.code) !== undefined,
+    ({ code }) => code === OPERATOR || listNeedsPerson(code) || pauseAdvice(code) !== undefined,
   );
   const areFilesWaiting = queue.unreadOrders > 0 || sources.some(({ waiting = 0 }) => waiting > 0);
   const left = leftWithoutIntake(

@@ -4,6 +4,7 @@ import { createPaint, type Format } from '../../src/cli/terminal/print.ts';
 import { blockText, viewText } from '../../src/cli/terminal/view-text.ts';
 import { textWidth } from '../../src/core/format.ts';
 import type { Batch } from '../../src/ledger/batches/batches.ts';
+import type { PauseCause } from '../../src/ledger/pause-cause.ts';
 import { batchJson } from '../../src/operate/batches/list-batches.ts';
 import { type Status, statusJson } from '../../src/operate/delivery/read-status.ts';
 import { noOutcomes } from '../../src/order/outcome.ts';
@@ -153,6 +154,17 @@ describe('the status', () => {
     const shown: unknown = JSON.parse(JSON.stringify(statusJson(orders)));
     isAsDescribed('status', shown);
     expect(shown).toMatchObject({ waits: [{ code: 'daemon', facts: { lacks: 'delivery' } }] });
+  });
+
+  it('needs a person while a pause waits for one, and not while it ends automatically', () => {
+    const idle = { ...STATUS, deadLetters: 0, unreadable: [] };
+    const needs = (pause: PauseCause) =>
+      needsPerson({ ...idle, pauses: [{ ...pause, since: NOW, held: true }] });
+    expect(needs({ code: 'list-unconfirmed', facts: { shown: 7 } })).toBe(true);
+    expect(needs(byOperator('anna'))).toBe(true);
+    expect(needs(answered('http-403', 'no'))).toBe(true);
+    expect(needs(ROLLED)).toBe(false);
+    expect(needs(answered('api-down', 'no'))).toBe(false);
   });
 
   it('names what a daemon cannot take, and what it does not read, as its schema has it', () => {
