@@ -72,6 +72,8 @@ function batchKeys(prefix: string) {
     closed: (batch: string) => `${prefix}:b:${batch}:closed`,
     /** Hash: ordinal → batch and number of the order that corrects its dead letter, which counts until that batch is done. */
     taken: (batch: string) => `${prefix}:b:${batch}:taken`,
+    /** The batch of the correction that was sent first of a revision; expires. */
+    correcting: (id: string, revision: number) => `${prefix}:correcting:${id}@${revision}`,
     /** Set: ids of dead letters that were closed, whose orders are to be answered once more. */
     toAnswer: `${prefix}:to-answer`,
     /** Who reads or settles a batch; writes the folders `open`; requests a token; reads the API's list (`verification`). */

@@ -51,7 +51,7 @@ type Take = (file: ClaimedFile) => Promise<void>;
  */
 export function createCorrections(context: CorrectionContext, take: Take) {
   const { config, store, batches, ledger } = context;
-  const { time } = store;
+  const { time, redis, keys } = store;
 
   /** PoSyncError `dead-letter-closed`, `batch-in-progress`, `rows-unknown` and `rows-too-many`. */
   async function open(letter: FoundDeadLetter): Promise<Correctable> {
@@ -73,8 +73,18 @@ export function createCorrections(context: CorrectionContext, take: Take) {
   /** The file that corrects it now, and who sent that. */
   async function underWay({ batch, id }: Pick<FoundDeadLetter, 'batch' | 'id'>) {
     const taker = (await batches.taken(batch)).get(id);
-    if (taker === undefined || taker.isOver) return undefined;
-    return { batch: taker.batch, who: (await batches.find(taker.batch))?.by ?? 'somebody' };
+    return taker === undefined || taker.isOver ? undefined : sentIn(taker.batch);
+  }
+
+  async function sentIn(batch: string) {
+    return { batch, who: (await batches.find(batch))?.by ?? 'somebody' };
+  }
+
+  /** Of those who send a correction of the same revision, the first. PoSyncError `correction-under-way`. */
+  async function takeTurn({ id, revision }: DeadLetter, batch: string): Promise<void> {
+    const key = keys.correcting(id, revision);
+    if ((await redis.set(key, batch, 'PX', BEGINS_WITHIN, 'NX')) === null)
+      throw isUnderWay(await sentIn((await redis.get(key)) ?? batch));
   }
 
   /** As `open`. `revision`: what the person saw. PoSyncError `dead-letter-changed`, `correction-under-way`. */
@@ -148,6 +158,7 @@ export function createCorrections(context: CorrectionContext, take: Take) {
 
     async function announce(batch: string): Promise<void> {
       sent.batch = batch;
+      await takeTurn(found.letter, batch);
       await batches.handedIn(batch, operator.who, { form: true });
       const numbers = new Set([
         letter.purchaseOrderNumber,
@@ -184,6 +195,9 @@ async function* lettersIn(batch: string, config: CorrectionContext['config']) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
 }
+
+/** Milliseconds in which the batch of a correction takes its dead letter. */
+const BEGINS_WITHIN = 60_000;
 
 /** Rows and cells that a page can show. */
 const MOST_ROWS = 200;
