@@ -53,7 +53,9 @@ async function forgotten(names: readonly (keyof typeof READ)[]): Promise<number>
       path: '/none/b/x',
       draft: '',
     } as const;
-    await createExportVersions(versions).claim({ ...copy, sha256: 'a', bytes: 1 });
+    const { claim, wasRead } = createExportVersions(versions);
+    await claim({ ...copy, sha256: 'a', bytes: 1 });
+    await wasRead(copy, 'a', true);
   }
   for (const day of [4, 5, 6])
     await createAdoption({ redis, keys })(
