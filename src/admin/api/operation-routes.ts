@@ -25,6 +25,7 @@ import {
   type UploadBody,
 } from '../http/route.ts';
 import type { ApiContext } from './api-context.ts';
+import { withinLimit } from './uploads.ts';
 
 /** The operations over HTTP: the words of the command are the path, its flags the parameters. */
 export function operationRoutes(api: ApiContext): Route[] {
@@ -132,7 +133,9 @@ async function perform(
   const input = readInput(one, 'yes' in one.input.shape ? { ...given, yes: true } : given);
   const context = api.operationContext(principal);
   if (!isHarmless(one, input)) requireConfirmed(context, confirm);
-  return performed(one, input, context).finally(api.outdate);
+  const act = (within: OperationContext) => performed(one, input, within);
+  const done = takesFile(one) ? withinLimit(context, act) : act(context);
+  return done.finally(api.outdate);
 }
 
 /** PoSyncError `confirmation-missing`. */

@@ -9,9 +9,31 @@ import type { SendPlan } from '../../operations/run-send.ts';
 export type Upload = { id: string; file: PrivateFile; plan: SendPlan; isChanged?: true };
 
 /** Files that are kept, and milliseconds that a file is kept. */
-const MOST = 20;
+export const MOST_KEPT = 20;
 const KEPT = 3_600_000;
 const LOOK = 60_000;
+
+/** Milliseconds that the preview of a file may take: the next upload waits for it. */
+const PREVIEW_TAKES = 60_000;
+
+/** What `act` gives with a context that stops at the limit. PoSyncError `upload-too-slow`. */
+export async function withinLimit<Context extends { stopping: AbortSignal }, Result>(
+  context: Context,
+  act: (context: Context) => Promise<Result>,
+  takes = PREVIEW_TAKES,
+): Promise<Result> {
+  const limit = AbortSignal.timeout(takes);
+  try {
+    return await act({ ...context, stopping: AbortSignal.any([context.stopping, limit]) });
+  } catch (error) {
+    if (!limit.aborted) throw error;
+    const message = `Reading the file and comparing its orders takes more than ${takes / 1_000} s.`;
+    throw new PoSyncError('upload-too-slow', message, {
+      remedy: 'Split it, or have it dropped into the folder of its source.',
+      cause: error,
+    });
+  }
+}
 
 /** Uploaded files, private to this daemon until they are sent, removed, or forgotten. */
 export function createUploads({ config, clock }: Pick<OperatorContext, 'config' | 'clock'>) {
@@ -22,8 +44,7 @@ export function createUploads({ config, clock }: Pick<OperatorContext, 'config' 
     const found = kept.get(id);
     if (found !== undefined) return found;
     throw new PoSyncError('upload-unknown', 'Upload not found.', {
-      remedy:
-        'It was sent or removed, is older than an hour, or the daemon was restarted. Upload the file again.',
+      remedy: `It was sent or removed, is older than an hour, ${MOST_KEPT} others were uploaded since, or the daemon was restarted. Upload the file again.`,
     });
   }
 
@@ -43,7 +64,7 @@ export function createUploads({ config, clock }: Pick<OperatorContext, 'config' 
   async function keep(file: PrivateFile, plan: SendPlan): Promise<Upload> {
     const one = { id: randomUUID(), file, plan };
     const [oldest] = kept.keys();
-    if (kept.size >= MOST && oldest !== undefined) await drop(oldest);
+    if (kept.size >= MOST_KEPT && oldest !== undefined) await drop(oldest);
     put(one);
     return one;
   }

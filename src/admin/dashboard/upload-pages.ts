@@ -8,7 +8,7 @@ import { mapFiles } from '../../setup/map-files.ts';
 import { DECLARE, printProposals, printUndeclared } from '../../setup/print.ts';
 import { fileWaitText } from '../../wording/file-wait.ts';
 import { NUMBER_TAKEN, problemText } from '../../wording/problem.ts';
-import type { Upload } from '../api/uploads.ts';
+import { MOST_KEPT, type Upload } from '../api/uploads.ts';
 import type { Content, PageRequest } from './frame.ts';
 import { actForm, cell, facts, link, orderPath, table } from './parts.ts';
 
@@ -28,7 +28,7 @@ export async function uploadPage(
 <input id="file" name="file" type="file" required>
 <button class="main">Upload and preview</button>
 </form>
-<p>The upload sends nothing. The preview shows what would happen to each order.</p>`;
+<p>The upload sends nothing. The preview shows what would happen to each order. Of files that nobody sent, the last ${MOST_KEPT} are kept, for an hour.</p>`;
   const body = html`<h1>Upload</h1>
 ${refused && html`<p class="box bad" role="alert">${refused.trouble}</p>${proposalPart(refused.proposal)}`}
 ${mayOperate ? form : html`<p>Uploading needs the role operate. ${link('/login', 'Sign in')} with it, or ask your operator.</p>`}`;
@@ -69,12 +69,13 @@ ${lines && html`<p>For your operator: ${DECLARE}.</p><pre tabindex="0">${lines}<
 
 /** A mapping for a file that its source does not read, as YAML with questions. */
 export async function proposalFor({ path, name }: Upload['file']): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(MAPPING_TAKES);
   try {
-    const proposals = await mapFiles([path], { signal: AbortSignal.timeout(MAPPING_TAKES) });
+    const proposals = await mapFiles([path], { signal });
     return printProposals(proposals.map((one) => ({ ...one, files: [name] })));
   } catch (error) {
     // Why nothing can be read of it is said before.
-    if (error instanceof PoSyncError) return undefined;
+    if (error instanceof PoSyncError || signal.aborted) return undefined;
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { carryOut } from '../../operations/operation.ts';
 import type { SendPlan } from '../../operations/run-send.ts';
 import type { ApiContext } from '../api/api-context.ts';
 import { leadBack, requireConfirmed } from '../api/operation-routes.ts';
-import type { Upload } from '../api/uploads.ts';
+import { type Upload, withinLimit } from '../api/uploads.ts';
 import {
   type AdminRequest,
   type Principal,
@@ -74,7 +74,9 @@ async function planOf(
   principal: Principal | undefined,
 ): Promise<SendPlan> {
   const act = await SEND_BATCH.load();
-  return act.plan({ file, source, dryRun: false, yes: true }, api.operationContext(principal));
+  return withinLimit(api.operationContext(principal), (context) =>
+    act.plan({ file, source, dryRun: false, yes: true }, context),
+  );
 }
 
 type SendForm = { plan?: string; confirm?: string };

@@ -58,7 +58,7 @@ type PreviewContext = Pick<OperatorContext, 'config' | 'batches' | 'ledger' | 'c
 /** Problems and warnings that are shown. */
 const SHOWN = 20;
 /** Milliseconds that reading the API's list may take. */
-const LIST_TAKES = 60_000;
+const LIST_TAKES = 30_000;
 
 /** Reads a file and compares its orders with the ledger and the API's list. Throws like `checkFile`. */
 export async function previewUpload(
@@ -185,7 +185,7 @@ async function listOf(
   const limit = new AbortController();
   const late = clock
     .sleep(LIST_TAKES, limit.signal)
-    .then(() => ({ reason: 'reading it takes longer than a minute' }));
+    .then(() => ({ reason: 'reading it takes longer than 30 s' }));
   const reading = troubleOf(
     read((order) => {
       if (numbers.has(store.keys.keyOf(order.purchaseOrderNumber)))
