@@ -238,7 +238,7 @@ function codesPage(): string {
   const pauses = read('wording/pause.ts');
   return page(
     'Codes',
-    '`…` stands for a value. The texts can change, the codes do not.',
+    '`…` stands for a value, and ` / ` is between alternatives. The texts can change, the codes do not.',
     '## Why an order is held',
     'Where nothing else is said, correct the row, or discard the order.',
     table(head, read('wording/problem.ts').problems()),
@@ -283,19 +283,33 @@ const member = (object: unknown, name: string) =>
 function parsed(source: string) {
   const ofType = (type: string, within: unknown = parseSync('x.ts', source).program) =>
     [...nodesIn(within)].filter((node) => node['type'] === type);
-  const constants = new Map(
-    [...ofType('VariableDeclarator'), ...ofType('FunctionDeclaration')].map(
-      ({ id, init, body }) => [isSchema(id) && id['name'], init ?? body],
-    ),
+  const declared = [...ofType('VariableDeclarator'), ...ofType('FunctionDeclaration')].map(
+    ({ id, init, body, start }) => ({
+      name: isSchema(id) && id['name'],
+      value: init ?? body,
+      start: Number(start),
+    }),
   );
+
+  /** What a name stands for: of several functions that declare it, in the one before `at`. */
+  function meaningOf(name: unknown, at = 0): unknown {
+    const all = declared.filter((one) => one.name === name);
+    return (all.findLast(({ start }) => start < at) ?? all[0])?.value;
+  }
 
   /** A text, with `…` for each value in it; undefined for what is no text. */
   function textOf(node: unknown): string | undefined {
     if (!isSchema(node)) return undefined;
     if (typeof node['value'] === 'string') return node['value'];
     if (node['type'] === 'ParenthesizedExpression') return textOf(node['expression']);
-    if (node['type'] === 'ConditionalExpression') return textOf(node['consequent']);
-    if (node['type'] === 'Identifier') return textOf(constants.get(node['name'] as string));
+    if (node['type'] === 'ConditionalExpression')
+      return (
+        unique([node['consequent'], node['alternate']].flatMap((one) => textOf(one) || [])).join(
+          ' / ',
+        ) || undefined
+      );
+    if (node['type'] === 'Identifier')
+      return textOf(meaningOf(node['name'], Number(node['start'])));
     if (node['type'] === 'ArrowFunctionExpression') return textOf(node['body']);
     if (node['type'] === 'ArrayExpression') return textOf(schemas(node['elements'])[0]);
     if (node['type'] === 'BlockStatement')
@@ -323,7 +337,7 @@ function parsed(source: string) {
 
   /** The texts of a table, with their codes. */
   function texts(name: string): string[][] {
-    const object = constants.get(name);
+    const object = meaningOf(name);
     return schemas(isSchema(object) && object['properties']).map(({ key, value }) => {
       const of = isSchema(key) ? (key['name'] ?? key['value']) : '';
       return [code(String(of)), textOf(value) ?? '…'];
