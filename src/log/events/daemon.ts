@@ -22,7 +22,7 @@ export const daemonFailed = error<{
   remedy?: string;
 }>('daemon-failed');
 
-/** The configuration, or how a secret is stored, is allowed but probably not intended. */
+/** The configuration is allowed but probably not intended. */
 export const configWarning = warn<{ warning: string }>('config-warning');
 
 /** A private Redis was started and accepts commands. */
