@@ -6,6 +6,7 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import type { PauseCause } from '../../src/ledger/pause-cause.ts';
 import { next } from '../../src/ledger/state-machine/next.ts';
 import type { Verdict } from '../../src/ledger/state-machine/step.ts';
+import { asText } from '../../src/order/sentence.ts';
 import { createCanaries } from '../../src/reconcile/canaries.ts';
 import { createListProof, expectOrders } from '../../src/reconcile/list-proof.ts';
 import { createRebuildRequest } from '../../src/reconcile/rebuild-request.ts';
@@ -318,7 +319,7 @@ it('after two settles delivery says what is missing, with both counts and the or
   rig.calls = [];
   for (let steps = 0; steps < 19; steps += 1) await tickAfter(settle / 10);
   const said = pauseText((await hold()) as PauseCause);
-  expect(String(said)).toContain('order N-1 of a new ledger is sent first');
+  expect(asText(said)).toContain('order N-1 of a new ledger is sent first');
   await tickAfter(settle);
   expect(await hold()).toMatchObject({
     code: 'list-incomplete',

@@ -122,9 +122,9 @@ export const deliveryRule: Rule = ({ delivery, environments }) => {
     message: `${formatDuration(delivery.settle)} is short: an order that the API stores later than that can be sent twice`,
   };
   return {
-    problems: [
-      ...environments.flatMap(([name, environment]) => shortLived(name, environment, delivery)),
-    ],
+    problems: environments.flatMap(([name, environment]) =>
+      shortLived(name, environment, delivery),
+    ),
     warnings: remote && delivery.settle < SHORT_SETTLE ? [short] : [],
   };
 };
