@@ -1,5 +1,6 @@
 import { type Closing, type DeadLetter, REPLACED } from '../order/dead-letter.ts';
 import { splitId } from '../order/letter-id.ts';
+import { EXACT } from '../order/number-key.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { readScript, runScript } from '../redis/script.ts';
@@ -38,6 +39,7 @@ export function readOpenDeadLetters(text: string): OpenDeadLetter[] {
 /** Finds and closes the dead letters that wait for a person. */
 export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys }) {
   const closeScript = readScript(new URL('./close-dead-letters.lua', import.meta.url));
+  const apartScript = readScript(new URL('./set-apart.lua', import.meta.url));
 
   /** Whether a dead letter is open; what Redis has forgotten is not, if it has a number. */
   async function isOpen({
@@ -89,7 +91,17 @@ export function createDeadLetters({ redis, keys }: { redis: Redis; keys: Keys })
     return closed === -1 ? 'late' : { closed: Number(closed) };
   }
 
-  return { isOpen, close };
+  /**
+   * Separates a number from its other spelling, as long as the entry of that has this version (0: none). Its dead letters
+   * are then open under it.
+   */
+  async function setApart(number: string, version: number, at: number): Promise<boolean> {
+    const used = [keys.open(number), keys.numbersApart, keys.waiting, keys.behind];
+    const named = [keys.prefix, number, version, at, keys.keyOf(number), EXACT + number];
+    return (await runScript(redis, apartScript, used, named)) === 1;
+  }
+
+  return { isOpen, close, setApart };
 }
 
 function closingOf(number: string, by: ClosingRequest['by']): Closing {

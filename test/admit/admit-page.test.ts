@@ -763,6 +763,23 @@ describe('admission of a page', () => {
       ).rejects.toMatchObject({ code: 'no-other-spelling' });
     });
 
+    it('has its own open dead letter once it is another order, also while the first is in doubt', async () => {
+      await drop('b1', [order('PO-7')]);
+      const at = store.time.now();
+      await happens('PO-7', { kind: 'begin', at, deadline: at + 34_000 });
+      const verdict = { kind: 'unknown', answer: { code: '503', message: 'busy' } } as const;
+      const before = await entry('PO-7');
+      const doubt = { kind: 'answered', at, attempt: 1, verdict } as const;
+      await ledger.take(before, next(before, doubt, { ...policy, onDoubt: 'hold' }));
+      await drop('b2', [order('po-007')]);
+      await setApart('po-007', { ledger, store } as unknown as OperatorContext);
+      const letters = { '=po-007': 'b2/0 po-007', 'PO-7': 'b1/0 PO-7' };
+      expect(await store.redis.hgetall(store.keys.waiting)).toEqual(letters);
+      expect(await store.redis.hgetall(store.keys.behind)).toEqual({});
+      expect(await store.redis.exists(store.keys.closed('b2'))).toBe(0);
+      expect(await batches.find('b2')).toMatchObject({ open: 1 });
+    });
+
     it('is in conflict with an order of the API list', async () => {
       await createAdoption(store)([{ purchaseOrderNumber: 'PO-7', digest: UNSHOWN }], 1);
       await drop('b1', [order('po-007'), order('PO-7', 1)]);

@@ -1,5 +1,6 @@
 import { PoSyncError } from '../../core/errors.ts';
 import { decided } from '../../journal/decided.ts';
+import { createDeadLetters } from '../../ledger/dead-letters.ts';
 import { type Entry, numberOf } from '../../ledger/entry.ts';
 import { policyOf } from '../../ledger/environment-ledger.ts';
 import { aloneOf } from '../../ledger/job.ts';
@@ -7,22 +8,11 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { mayBeThere } from '../../ledger/state-machine/decision.ts';
 import { next } from '../../ledger/state-machine/next.ts';
 import type { Decision } from '../../ledger/state-machine/step.ts';
-import { EXACT } from '../../order/number-key.ts';
 import { shellWords } from '../../order/text.ts';
 import type { OperatorContext } from '../operator-context.ts';
 
 /** What the person decides: the API has the order (`accepted`), or the order is sent again (`resend`). */
 export type Resolution = 'accepted' | 'resend';
-
-/** Only while the ledger has the same order in the other spelling. Its dead letter is then that of the separate order. */
-const SET_APART = `local version = string.match(redis.call('GETRANGE', KEYS[1], 0, 20), '^%d+') or '0'
-if version ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
-local letter = redis.call('HGET', KEYS[3], ARGV[4]) or ''
-if string.match(letter, '^[^/]+/%d+ (.*)$') ~= ARGV[1] then return 1 end
-redis.call('HDEL', KEYS[3], ARGV[4])
-redis.call('HSET', KEYS[3], ARGV[5], letter)
-return 1`;
 
 /**
  * Takes a number as a separate order from now on, although the ledger has one that differs in its spelling only. Throws
@@ -32,14 +22,12 @@ export async function setApart(
   number: string,
   { ledger, store }: Pick<OperatorContext, 'ledger' | 'store'>,
 ): Promise<void> {
-  const { redis, keys, time } = store;
   const [known = { kind: 'nothing' }] = await ledger.lookup([number]);
   const version = known.kind === 'open' ? known.entry.version : 0;
   const isOther = known.kind !== 'nothing' && numberOf(known) !== number;
-  const used = [keys.open(number), keys.numbersApart, keys.waiting];
-  const named = [number, version, time.now(), keys.keyOf(number), EXACT + number];
-  if (isOther && (await redis.eval(SET_APART, 3, ...used, ...named)) === 1) {
-    keys.apart.add(number);
+  const letters = createDeadLetters(store);
+  if (isOther && (await letters.setApart(number, version, store.time.now()))) {
+    store.keys.apart.add(number);
     return;
   }
   throw new PoSyncError(
