@@ -108,6 +108,16 @@ describe('the records of a document', () => {
         [2, '/0', two],
       ],
     ],
+    [
+      'a list a line, declared by its path',
+      '{"o":[{"n":"PO-1"}],"p":1}\n{"o":[{"n":"PO-2"}],"q":2}\n',
+      { records: 'o' },
+      [
+        [1, '/o/0', one],
+        [2, '/o/0', two],
+      ],
+      ['p', 'q'],
+    ],
   ];
   test.each(cases)('%s', async (_, content, declared, expected, beside = []) => {
     const { records, summary } = await reader.read(content, declared);

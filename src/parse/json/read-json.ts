@@ -23,23 +23,28 @@ export async function* readJson(
   yield* paged(recordsIn(document, found));
 }
 
-/** A complete pass over JSON line by line: each value, or the elements of one that is a list. */
+/** A complete pass over JSON line by line: each value, or the elements of the list in it that is declared. */
 export async function* readNdjson(
   source: Source,
   pass: Pass,
 ): AsyncGenerator<readonly ObjectRecord[]> {
   pass.newline = newlineOf(source.start);
+  const steps = stepsOf(source.declared.records) ?? [];
+  const beside = new Set<string>();
 
   function* recordsOf(lines: readonly Line[]): Generator<ObjectRecord> {
     for (const { line, text, isOpen } of lines) {
       if (text.trim() === '') continue;
       const document = new JsonText(text, { line, isWhole: !isOpen });
-      yield* recordsIn(document, { at: document.root, pointer: '' });
+      const found = findList(document, steps);
+      for (const name of found.beside) if (beside.size < LIMITS.names) beside.add(name);
+      yield* recordsIn(document, found);
     }
   }
 
   for await (const lines of linesOf(source.content(pass), pass.newline))
     yield* paged(recordsOf(lines));
+  pass.beside = [...beside];
 }
 
 async function wholeText(content: AsyncIterable<Buffer>): Promise<string> {
@@ -53,10 +58,7 @@ async function wholeText(content: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function* recordsIn(
-  document: JsonText,
-  { at, pointer }: Pick<Found, 'at' | 'pointer'>,
-): Generator<ObjectRecord> {
+function* recordsIn(document: JsonText, { at, pointer }: Found): Generator<ObjectRecord> {
   if (document.opens(at) !== '[') {
     yield { kind: 'object', pointer, ...document.value(at) };
     return;
