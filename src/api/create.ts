@@ -56,10 +56,15 @@ export function createOrders(
   };
 }
 
-/** Removes from a text what no answer to a call may show. */
+/** What no answer to a call may show, besides the values of `headers`. */
+export function secretsOf({ secrets = [] }: Endpoint, token: BearerToken): readonly string[] {
+  return [token.value, ...secrets];
+}
+
+/** Removes all that from a text. */
 export function hiderFor(endpoint: Endpoint, token: BearerToken): (text: string) => string {
   const values = endpoint.headers?.hidden.map((secret) => secret.reveal()) ?? [];
-  return hiderOf([token.value, ...(endpoint.secrets ?? []), ...values]);
+  return hiderOf([...secretsOf(endpoint, token), ...values]);
 }
 
 function isSame(one: BearerToken, other: BearerToken): boolean {

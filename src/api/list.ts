@@ -2,9 +2,10 @@ import { reasonOf } from '../core/errors.ts';
 import type { Http, HttpEnd } from '../core/http.ts';
 import { ORDERS_PATH, type ShownOrder } from '../order/order.ts';
 import { plainWords, readEnvelope, type Said } from './classify.ts';
-import { apiHeaders, type Endpoint, hiderFor } from './create.ts';
+import { apiHeaders, type Endpoint, hiderFor, secretsOf } from './create.ts';
 import { ListReader } from './list-reader.ts';
 import type { BearerToken } from './token.ts';
+import { withoutSecrets } from './token-secrecy.ts';
 
 /**
  * Paging parameters, which the specification announces (part 8). Only the proof of completeness
@@ -47,7 +48,8 @@ export async function listOrders(
   onOrder: (order: ListedOrder) => void,
   { idle = IDLE, query = {} }: { idle?: number; query?: ListQuery } = {},
 ): Promise<ListEnd> {
-  const reader = new ListReader(onOrder);
+  // An order whose number contains the value of a header, such as the number of a company, must not be missing.
+  const reader = new ListReader(withoutSecrets(onOrder, secretsOf(endpoint, token)));
   const end = await http.call({
     method: 'GET',
     url: listUrl(`${endpoint.baseUrl}${ORDERS_PATH}`, query),

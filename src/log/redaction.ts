@@ -4,6 +4,9 @@ const SHORTEST = 4;
 /** Replaced tokens expire soon, and every remembered token slows each line. */
 const TOKENS_KEPT = 8;
 
+/** Characters with a meaning in a regular expression. */
+const SYNTAX = /[\\^$.*+?()[\]{}|/-]/g;
+
 /** Removes secrets from texts by value, in every usual encoding. */
 export type Redaction = {
   /** Redacts this text from now on, also JSON-escaped, URL-encoded, in hexadecimal and within base64 (Basic). */
@@ -30,11 +33,13 @@ export function createRedaction(): Redaction {
   }
 
   function redact(text: string): string {
-    return pattern === undefined ? text : text.replace(pattern, HIDDEN);
+    if (pattern === undefined) return text;
+    const clean = text.replace(pattern, HIDDEN);
+    return ESCAPED.test(clean) ? redactEscaped(clean, pattern) : clean;
   }
 
   function redactLine(line: string): string {
-    if (pattern === undefined || line.search(pattern) === -1) return line;
+    if (pattern === undefined || (line.search(pattern) === -1 && !ESCAPED.test(line))) return line;
     return line.replace(JSON_TOKEN, (token) => {
       const text = token.startsWith('"') ? String(JSON.parse(token)) : token;
       const clean = redact(text);
@@ -53,58 +58,98 @@ export function createRedaction(): Redaction {
 /** Longest first, because one form can be the start of another. */
 function anyOf(forms: ReadonlySet<string>): RegExp {
   const longestFirst = [...forms].sort((one, other) => other.length - one.length);
-  return new RegExp(longestFirst.join('|'), 'gu');
+  return new RegExp(longestFirst.map((form) => form.replace(SYNTAX, '\\$&')).join('|'), 'g');
+}
+
+/** Removes what is a secret once its escapes are resolved. All else stays as it is: JSON remains JSON. */
+function redactEscaped(text: string, pattern: RegExp): string {
+  let kept = '';
+  let last = 0;
+  for (const { from, to } of placesWithoutEscapes(text, pattern)) {
+    kept += text.slice(last, from) + HIDDEN;
+    last = to;
+  }
+  return kept + text.slice(last);
+}
+
+/** What a text with escapes or characters that nobody sees contains. */
+const ESCAPED = /[\\&%\p{Cc}\p{Cf}]/u;
+
+/** One character as writers of JSON, HTML and addresses escape it, also in a text within a text, or one nobody sees. */
+const ESCAPE =
+  /\\+(?:u([0-9a-f]{4})|(["'/]))|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));|%([0-9a-f]{2})|[\p{Cc}\p{Cf}]/giu;
+
+const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** A text without its escapes: character n of it begins at `at[n]` of the original, which ends at the last place. */
+type Bare = { text: string; at: readonly number[] };
+
+/** Escapes can be escaped again: `%252B`, `&amp;#43;`. */
+const ROUNDS = 2;
+
+/** Finds `pattern` in a text whose escapes are resolved. Returns the places in the text as it is, from begin to end. */
+function placesWithoutEscapes(text: string, pattern: RegExp): { from: number; to: number }[] {
+  let bare: Bare = { text, at: Array.from({ length: text.length + 1 }, (_, place) => place) };
+  for (let round = 0; round < ROUNDS; round += 1) bare = withoutEscapes(bare);
+  const { at } = bare;
+  const found = [...bare.text.matchAll(pattern)];
+  return found.map(({ index, 0: match }) => ({
+    from: at[index] ?? 0,
+    to: at[index + match.length] ?? text.length,
+  }));
+}
+
+function withoutEscapes({ text, at }: Bare): Bare {
+  const places: number[] = [];
+  let bare = '';
+  let from = 0;
+  const copy = (to: number) => {
+    bare += text.slice(from, to);
+    for (let place = from; place < to; place += 1) places.push(at[place] ?? 0);
+  };
+  for (const found of text.matchAll(ESCAPE)) {
+    copy(found.index);
+    const character = meantBy(found);
+    bare += character;
+    if (character !== '') places.push(at[found.index] ?? 0);
+    from = found.index + found[0].length;
+  }
+  copy(text.length);
+  places.push(at[text.length] ?? 0);
+  return { text: bare, at: places };
+}
+
+/** The character of an escape; none for a character that nobody sees, and beyond ASCII, where no secret is. */
+function meantBy([, unit, quoted, decimal, hexadecimal, name, byte]: RegExpExecArray): string {
+  if (quoted !== undefined) return quoted;
+  if (name !== undefined) return NAMED[name.toLowerCase()] ?? '';
+  const hex = unit ?? hexadecimal ?? byte;
+  const code = hex !== undefined ? Number.parseInt(hex, 16) : Number(decimal ?? 0);
+  return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : '';
 }
 
 /** Strings and numbers, the only parts of a JSON line that can contain a secret. */
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
 
-/** Characters that nobody escapes. */
-const PLAIN = /[\w.-]/;
-/** Characters that nobody sees, as they are and as logs show them. */
-const UNSEEN = '(?:[\\p{Cc}\\p{Cf}]|\\\\+u(?:200[b-f]|feff))*';
-const NAMED: Record<string, string> = {
-  '&': '|amp',
-  '<': '|lt',
-  '>': '|gt',
-  '"': '|quot',
-  "'": '|apos',
-};
-
-/** Patterns of all forms in which a text with the value shows it. */
 function formsOf(value: string): string[] {
-  const inHex = Buffer.from(value).toString('hex');
+  const escaped = JSON.stringify(value).slice(1, -1);
   const encoded = [
     encodeURIComponent(value),
     new URLSearchParams([['', value]]).toString().slice(1),
   ];
-  const fixed = [inHex, inHex.toUpperCase(), ...[value, ...encoded].flatMap(insideBase64)];
-  const written = (value.match(/\\+|./gsu) ?? []).map(anyForm).join('');
-  return [written, ...fixed.map((form) => RegExp.escape(form))];
+  const plain = [value, escaped, JSON.stringify(escaped).slice(1, -1), ...encoded];
+  const bytes = Buffer.from(value);
+  const texts = [
+    ...plain,
+    ...encoded.map(lowerCaseEscapes),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+  ];
+  return [...texts, ...[value, ...encoded].flatMap(insideBase64)];
 }
 
-/** A character, or backslashes, as they are and as writers of JSON, HTML and addresses escape them, also in a text within a text. */
-function anyForm(part: string): string {
-  if (PLAIN.test(part)) return RegExp.escape(part);
-  if (part.startsWith('\\')) return `${UNSEEN}(?:\\\\{${part.length},}|${escapesOf(part)})`;
-  const own = part === ' ' ? '[ +]' : `\\\\*${RegExp.escape(part)}`;
-  return `${UNSEEN}(?:${own}|${escapesOf(part)})`;
-}
-
-function escapesOf(part: string): string {
-  const inJson = Array.from(part, (_, at) => `\\\\+u${hexOf(part.charCodeAt(at), 4)}`);
-  const inAddress = Array.from(Buffer.from(part), (byte) => `%(?:25)*${hexOf(byte, 2)}`);
-  const inHtml = Array.from(part, (one) => {
-    const code = one.codePointAt(0) ?? 0;
-    return `&(?:amp;)*(?:#0*${code}|#[xX]0*${hexOf(code, 2)}${NAMED[one] ?? ''});`;
-  });
-  return [inJson, inAddress, inHtml].map((parts) => parts.join('')).join('|');
-}
-
-/** In hexadecimal, in either case. */
-function hexOf(code: number, places: number): string {
-  const digits = code.toString(16).padStart(places, '0');
-  return digits.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+function lowerCaseEscapes(text: string): string {
+  return text.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
 }
 
 /**

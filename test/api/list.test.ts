@@ -56,6 +56,22 @@ describe('listOrders', () => {
     },
   );
 
+  it('leaves out orders and items that repeat a secret', async () => {
+    const rows = ['PO-2026-1', 'the-secret', 'also the-token'].map((number) => ({
+      purchaseOrderNumber: number,
+      items: ITEMS,
+    }));
+    rows.push({ purchaseOrderNumber: '2', items: [{ articleCode: 'x the-secret', quantity: 1 }] });
+    const body = JSON.stringify({ status: 'success', data: rows, error: null });
+    // Another secret is so short that it occurs in numbers by chance.
+    const { end, orders } = await listOf(body, 200, { secrets: ['the-secret', '2026'] });
+    expect(end).toEqual({ kind: 'complete', orders: 4 });
+    expect(orders).toEqual([
+      { purchaseOrderNumber: 'PO-2026-1', items: ITEMS },
+      { purchaseOrderNumber: '2' },
+    ]);
+  });
+
   it.each([
     ['a thousand lists', `{${Array.from({ length: 1_001 }, (_, i) => `"list${i}":[]`).join()}}`],
     [

@@ -63,6 +63,14 @@ describe('a secret is hidden', () => {
     expect(hiding(secret).redact(text(special(secret, form)))).toBe(text('[redacted]'));
   });
 
+  it('in full escapes', () => {
+    const all = Array.from(
+      'canary-secret',
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ).join('');
+    expect(hiding('canary-secret').redact(`"${all}"`)).toBe('"[redacted]"');
+  });
+
   it('anywhere within a base64 text', () => {
     const secret = fc.string({ minLength: 6, maxLength: 40 });
     fc.assert(
