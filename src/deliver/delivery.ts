@@ -78,6 +78,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   async function deliverOne(entry: Entry, job: string, isFirst = false): Promise<string[]> {
     try {
       const number = entry.order.purchaseOrderNumber;
+      // No job has looked whether it is withdrawn.
+      if (isFirst && (await toSend([entry], entry.batch, deps)).length === 0) return [];
       const end = await deliver(entry, job, deps, (one) => run(one, isFirst));
       if (end === 'held') return await park([number]);
       return end === 'stopped' ? [number] : [];

@@ -286,6 +286,30 @@ describe('delivery', () => {
     ]);
   });
 
+  it('does not send the order that all others wait for again once its batch is canceled', async () => {
+    let creates = 0;
+    const partner = stack.use(
+      await openOddApi(({ endpoint }) => {
+        if (endpoint !== 'create') return undefined;
+        creates += 1;
+        return creates === 1 ? { status: 503, after: 500 } : undefined;
+      }),
+    );
+    await using rig = await openDeliveryRig({ partner });
+    const { redis, keys, time } = rig.store;
+    await redis.hset(keys.listProof, { proof: 'due' });
+    await rig.submit('b1', ['PO-0001']);
+    await until('the call', () => creates === 1);
+    await until('the turn', async () => {
+      await rig.breaker.refresh();
+      return rig.breaker.turn() === 'PO-0001';
+    });
+    await rig.batches.cancel('b1', { at: time.now(), who: 'anna' });
+    await rig.settled();
+    expect([creates, partner.stored]).toEqual([1, []]);
+    expect(await rig.batches.find('b1')).toMatchObject({ counts: { cancelled: 1 } });
+  });
+
   it('sends no order of a batch that was canceled while it waited for the end of a pause', async () => {
     await using rig = await openDeliveryRig({ faults: { faults: [] } });
     await rig.breaker.hold(ROLLED);
