@@ -170,6 +170,7 @@ function roundsOf(
     ['both', 500, breaker.refresh],
     ['delivery', 500, delivery.held.refresh],
     ['delivery', 500, delivery.sweep],
+    ['delivery', 1_000, parts.queue.undoForeign],
     // Keeps the checkpoint current, so that a rollback is noticed even if another daemon made the lost changes.
     ['both', 1_000, reconciliation.establish],
     ['delivery', 1_000, reconciliation.rebuild.tick],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, type Job as QueueJob, WaitingError, Worker } from 'bullmq';
 import type { Job } from '../ledger/job.ts';
-import { jobTakenBack, redisTrouble } from '../log/events/delivery.ts';
+import { jobTakenBack, queueChanged, redisTrouble } from '../log/events/delivery.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Context, Store } from '../redis/store.ts';
 
@@ -26,6 +26,8 @@ const LOST_JOB =
   /^((Missing lock|Missing key|Lock mismatch|could not renew lock) for job|Job \S+ is not in the active state)/;
 const QUEUE = 'orders';
 const KEEP_NOTHING = { count: 0 };
+/** What BullMQ itself writes into the settings of a queue; po-sync uses none of the others. */
+const OWN_SETTINGS = new Set(['opts.maxLenEvents', 'version']);
 
 /**
  * The queue of one environment. BullMQ only distributes jobs to workers. The sweeper restores lost jobs from the ledger,
@@ -70,10 +72,23 @@ export function openQueue({
     return found.map((one) => one === 1);
   }
 
+  /** Undoes what another program, such as a user interface of BullMQ, set in the queue: a pause or a limit, which nobody would see. */
+  async function undoForeign(): Promise<void> {
+    const all = await redis.hkeys(queue.toKey('meta'));
+    const settings = all.filter((name) => !OWN_SETTINGS.has(name));
+    if (settings.length === 0) return;
+    queueChanged(log, { settings: settings.join(', ') });
+    await redis.hdel(queue.toKey('meta'), ...settings);
+    await queue.removeRateLimitKey();
+    // Wakes the workers, also where it was not paused.
+    await queue.resume();
+  }
+
   return {
     nameJob,
     add,
     has,
+    undoForeign,
     /** How many jobs wait for a worker. */
     waiting: () => queue.getWaitingCount(),
     /** Takes jobs and runs `work` on each; disposing stops. */
@@ -100,6 +115,8 @@ function startWorker(
     // Short, so that a dead daemon's jobs come back soon; a live one that loses its lock is stopped by the ledger.
     lockDuration: 10_000,
     stalledInterval: 5_000,
+    // Another program may limit the rate; that is undone soon.
+    maximumRateLimitDelay: 1_000,
     // After a failed fetch; the default of 15 s would leave a daemon idle that long after one lost command.
     runRetryDelay: 1_000,
     // A job may lose its worker any number of times, because the ledger counts the attempts.

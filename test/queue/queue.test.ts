@@ -1,3 +1,4 @@
+import { Queue } from 'bullmq';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Job } from '../../src/ledger/job.ts';
 import { openQueue } from '../../src/queue/queue.ts';
@@ -27,6 +28,31 @@ async function openRig() {
 }
 
 describe('the queue', () => {
+  it.each<[string, (queue: Queue) => Promise<unknown>]>([
+    ['paused', (queue) => queue.pause()],
+    ['concurrency', (queue) => queue.setGlobalConcurrency(0)],
+    ['max, duration', (queue) => queue.setGlobalRateLimit(1, 3_600_000)],
+  ])('works on although another program set: %s', async (settings, act) => {
+    await using rig = await openRig();
+    const { queue, plain, keys, lines } = rig;
+    const options = { connection: plain, prefix: keys.prefix, skipMetasUpdate: true };
+    await using theirs = Object.assign(new Queue('orders', options), {
+      [Symbol.asyncDispose]: () => theirs.close(),
+    });
+    await act(theirs);
+    await queue.undoForeign();
+    const seen: Job[] = [];
+    await using _worker = queue.work(LIMITS, async (job) => {
+      seen.push(job);
+      return [];
+    });
+    const job = { name: 'orders', batch: 'b1', numbers: ['1'] };
+    await queue.add([{ ...job, id: queue.nameJob() }]);
+    await queue.add([{ ...job, id: queue.nameJob() }]);
+    await until('both jobs', () => seen.length === 2);
+    expect(lines.filter(({ event }) => event === 'queue-changed')).toMatchObject([{ settings }]);
+  });
+
   it('gives what a stopping worker hands back to the next one, whatever the clock of the host says', async () => {
     await using rig = await openRig();
     const { queue } = rig;

@@ -43,6 +43,7 @@ export function openJobs({ store, timeline, random, weather, workers }: Deps) {
       nameJob: () => `c-${++names}`,
       add: (jobs) => ask(() => addAll(jobs)),
       has: (ids) => ask(() => ids.map((id) => store.jobs().has(id))),
+      undoForeign: async () => undefined,
       waiting: async () => 0,
       work: () => ({ [Symbol.asyncDispose]: async () => undefined }),
       [Symbol.asyncDispose]: async () => undefined,

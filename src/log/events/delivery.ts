@@ -103,6 +103,9 @@ export const deliveryTrouble = warn<{ reason: string }>('delivery-trouble');
 /** This process or Redis did not answer for so long that the queue gave a job to another worker. The ledger decides about its orders. */
 export const jobTakenBack = info<object>('job-taken-back');
 
+/** Another program, such as a user interface of BullMQ, paused or limited the queue, which was undone. `po-sync pause` pauses delivery. */
+export const queueChanged = warn<{ settings: string }>('queue-changed');
+
 /** Redis cannot be reached or answers with errors. */
 export const redisTrouble = warn<{ reason: string }>('redis-trouble');
 
