@@ -6,6 +6,7 @@ import type { Secret } from '../config/secret.ts';
 import { codeOf, PoSyncError } from '../core/errors.ts';
 import { withoutStop } from '../core/format.ts';
 import type { Http, HttpAnswer } from '../core/http.ts';
+import { createRedaction } from '../log/redaction.ts';
 import { dropDraft, newCopy } from './export.ts';
 import type { CopiedFile } from './export-versions.ts';
 
@@ -45,7 +46,8 @@ export async function download(order: DownloadOrder, http: Http): Promise<Downlo
     return { ...found, verdict: verdictOn(found.answer, order.url, found.bytes) };
   });
   const { answer, verdict, ...copy } = copied;
-  if (verdict === 'complete') return { kind: 'copy', copy, validators: validatorsOf(answer) };
+  if (verdict === 'complete')
+    return { kind: 'copy', copy, validators: validatorsOf(answer, order.authorization) };
   await dropDraft(copy);
   return { kind: verdict };
 }
@@ -100,10 +102,16 @@ function verdictOn(
   return 'complete';
 }
 
-/** Short ones only: they are stored in Redis. */
-function validatorsOf({ headers }: HttpAnswer): Validators {
+/** Short ones only, and none that repeats the credentials, also a password within them: they are stored in Redis. */
+function validatorsOf({ headers }: HttpAnswer, authorization: Secret | undefined): Validators {
+  const redaction = createRedaction();
+  const credentials = authorization?.reveal().replace(/^\S+ +/, '') ?? '';
+  const password = Buffer.from(credentials, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
+  for (const secret of [credentials, password]) redaction.hideSecret(secret);
   const isKept = (text: string | undefined) =>
-    text !== undefined && text.length <= LONGEST_VALIDATOR;
+    text !== undefined && text.length <= LONGEST_VALIDATOR && redaction.redact(text) === text;
   const { etag, 'last-modified': lastModified } = headers;
   return {
     ...(isKept(etag) && { etag }),
