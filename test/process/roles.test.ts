@@ -54,7 +54,7 @@ it('an intake daemon without credentials and delivery daemons without the inbox 
   await until('the orders wait for a daemon', async () => {
     const { waits } = await place.json('status');
     return waits.some(
-      (wait: { for: string; orders: number }) => wait.for === 'daemon' && wait.orders === 5,
+      (wait: { code: string; orders: number }) => wait.code === 'daemon' && wait.orders === 5,
     );
   });
   expect(await place.run(['status', '--exit-code'])).toMatchObject({ code: 2 });
