@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { codeOf, PoSyncError } from '../../core/errors.ts';
@@ -17,11 +17,7 @@ export async function openPrivateFile(
   content: string | Uint8Array = '',
 ): Promise<PrivateFile> {
   const folder = path.join(uploadsOf(config), randomUUID());
-  await makePath(folder, PRIVATE_FOLDER).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    // A daemon removed the empty folder of uploads in between.
-    return makePath(folder, PRIVATE_FOLDER);
-  });
+  await makePath(folder, PRIVATE_FOLDER);
   const file = path.join(folder, name);
   await writeFile(file, content, { mode: 0o600, flag: 'wx' });
   return {
@@ -63,9 +59,6 @@ export async function removeLeftUploads(config: Where, age: number): Promise<voi
     const { mtimeMs } = await stat(one).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (Date.now() - mtimeMs > age) await rm(one, { recursive: true, force: true });
   }
-  await rmdir(folder).catch((error: unknown) => {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
-  });
 }
 
 /** Bytes of a name; its batch and its result page get longer ones. */
