@@ -12,7 +12,7 @@ import { closingText } from '../wording/closing.ts';
 import type { SettlementContext } from './put-batch-away.ts';
 
 /**
- * Builds the round that answers orders of finished files once more, in a new file, when their dead letter was settled by
+ * Builds the step that answers orders of finished files once more, in a new file, when their dead letter was settled by
  * something else than a file that is answered in the same folder.
  */
 export function createLaterAnswers(context: SettlementContext) {
@@ -47,19 +47,23 @@ export function createLaterAnswers(context: SettlementContext) {
     return folders?.has(folder) === true;
   }
 
-  return async (): Promise<void> => {
-    const ids = await redis.smembers(keys.toAnswer);
-    for (const [name, own] of Map.groupBy(ids, (id) => splitId(id)[0])) {
+  return {
+    /** The batches with dead letters that were settled since they were asked for. */
+    waiting: async (): Promise<Set<string>> =>
+      new Set((await redis.smembers(keys.toAnswer)).map((id) => splitId(id)[0])),
+    /** Answers those of a batch; its first answer comes first. */
+    async answer(name: string): Promise<void> {
       const batch = await batches.find(name);
       const isOurs = config.sources.some((one) => one.name === batch?.source);
-      // Its first answer comes first.
-      if (batch && (batch.state !== 'done' || !isOurs)) continue;
+      if (batch && (batch.state !== 'done' || !isOurs)) return;
       await batches.withLease(name, async (fence) => {
-        if (batch) await answer(batch, new Set(own));
+        const all = await redis.smembers(keys.toAnswer);
+        const ids = all.filter((id) => splitId(id)[0] === name);
+        if (batch) await answer(batch, new Set(ids));
         await fence();
-        await redis.srem(keys.toAnswer, ...own);
+        if (ids.length > 0) await redis.srem(keys.toAnswer, ...ids);
       });
-    }
+    },
   };
 }
 

@@ -41,7 +41,9 @@ const RETRY = { initial: 250, max: 10_000 };
 export function openSettlement(context: SettlementContext) {
   const { batches } = context.side;
   const settlement = (fence: Fence) => createReportAndPutAway({ ...context, fence });
-  const queue = createSettlingQueue(context, async (name) => {
+  const later = createLaterAnswers(context);
+  const answering = createSettlingQueue(context, later.waiting, later.answer);
+  const queue = createSettlingQueue(context, batches.finished, async (name) => {
     await batches.withLease(name, async (fence) => {
       const batch = await batches.find(name);
       // Redis may have forgotten since that it was finished.
@@ -68,15 +70,19 @@ export function openSettlement(context: SettlementContext) {
     async attend(): Promise<void> {
       for (const batch of await batches.underWay()) await checkPresence(batch);
     },
-    answerLater: createLaterAnswers(context),
+    /** Starts to answer for orders that were settled after the report of their file. */
+    answerLater: answering.tick,
     /** Waits until the batches that are being settled are done. */
-    [Symbol.asyncDispose]: () => queue.drained(),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all([queue.drained(), answering.drained()]);
+    },
   };
 }
 
-/** A few batches are settled at the same time, each once. While another daemon has one, the next tick tries again. */
+/** A few batches are settled at the same time, each once, and one that fails delays no other. While another daemon has one, the next tick tries again. */
 function createSettlingQueue(
   { clock, log, store, side: { batches } }: SettlementContext,
+  waiting: () => Promise<Iterable<string>>,
   settle: (name: string) => Promise<void>,
 ) {
   const slots = createSemaphore(AT_ONCE);
@@ -104,7 +110,7 @@ function createSettlingQueue(
 
   return {
     async tick(): Promise<void> {
-      for (const name of await batches.finished()) {
+      for (const name of await waiting()) {
         const isWaiting = clock.monotonic() < (failed.get(name)?.until ?? 0);
         if (!settling.has(name) && !isWaiting) begin(name);
       }
