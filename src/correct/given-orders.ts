@@ -1,11 +1,6 @@
 import type { Mapping, NamedMapping } from '../config/config.ts';
 import { compile } from '../mapping/plan.ts';
-import {
-  inspectRecords,
-  type Reading,
-  type Records,
-  readRecords,
-} from '../mapping/read-records.ts';
+import { inspectRecords, type Records, readRecords } from '../mapping/read-records.ts';
 import type { CheckedOrder } from '../order/order.ts';
 import type { Problem } from '../order/problem.ts';
 import type { FileShape, SourceRecord } from '../order/record.ts';
@@ -51,7 +46,7 @@ async function readGiven(
   const checked = createCheckedOrders(reading);
   const orders: CheckedOrder[] = [];
   for await (const page of readRecords(records, reading, { released: {} }))
-    orders.push(...page.map((one) => withFacts(checked(one), byLine, reading)));
+    orders.push(...page.map((one) => withFacts(checked(one), byLine)));
   return orders;
 }
 
@@ -120,11 +115,7 @@ function rawRecord(record: SourceRecord): RawRecord {
 }
 
 /** An order with what a person said about its rows, and held for what was wrong and nobody changed. */
-function withFacts(
-  order: CheckedOrder,
-  byLine: ReadonlyMap<number, SourceRecord>,
-  _reading: Reading,
-): CheckedOrder {
+function withFacts(order: CheckedOrder, byLine: ReadonlyMap<number, SourceRecord>): CheckedOrder {
   const records = order.records.map((record) => byLine.get(record.place.line) ?? record);
   const held: Problem[] = records.flatMap((record) => record.held ?? []);
   const problems = [...(order.valid ? [] : order.problems), ...held];
